@@ -23,9 +23,11 @@ from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.core.call import Call
 from mock_platform.platform import Platform
 from mock_platform.serving.app import create_app
+from mock_platform.settings import Settings
 
 HOST = "http://127.0.0.1:8080"
 ACCOUNT = "/12/accounts/18ce54d4x5t"
+USER = "/2/users/by/username/harbor_roasters"
 FORM = ("Content-Type", "application/x-www-form-urlencoded")
 BATCH = 50
 ROUNDS = 60
@@ -95,6 +97,7 @@ def kinds() -> dict[str, Kind]:
             lambda: [_call(path, headers, method, body) for _ in range(BATCH)], platform.handle
         )
 
+    recorded = Platform(Settings(wire="recorded"))
     one, page = f"{ACCOUNT}/account_media/2pzo", f"{ACCOUNT}/account_media?count=9"
     numbers = iter(range(10**9))
     hooked = create_app(platform)
@@ -108,6 +111,18 @@ def kinds() -> dict[str, Kind]:
         "bearer update of one record, below the edge": authorized(
             f"{ACCOUNT}/line_items/itttx", "PUT", b"name=A&bid_amount_local_micro=1500000"
         ),
+        **{
+            f"user by name, {name}, below the edge": Kind(
+                lambda made=made, more=more: _renew(made, [*bearer, *more]),
+                made.handle,
+            )
+            for name, made, more in (
+                ("as documented", Platform(), []),
+                ("with its public limit", Platform(Settings(limits="public")), []),
+                ("as recorded", recorded, []),
+                ("as recorded, in gzip", recorded, [("Accept-Encoding", "gzip, deflate")]),
+            )
+        },
         "bearer read of one record, raw WSGI": wsgi(create_app(platform).wsgi_app, environ),
         "bearer read of one record, by way of a hook": wsgi(hooked.wsgi_app, environ),
         "unknown path, each another, below the edge": Kind(
@@ -132,6 +147,12 @@ def _call(
     )
 
 
+def _renew(platform: Platform, headers: list[tuple[str, str]]) -> list[Call]:
+    """The reads of a user, none of which is one too many."""
+    platform.worlds.default.windows.clear()
+    return [_call(USER, headers) for _ in range(BATCH)]
+
+
 def _letters(number: int) -> str:
     """A word of its own for each number; digits would make it an id, and all paths one."""
     return "".join(chr(ord("a") + int(digit)) for digit in str(number))
@@ -152,10 +173,10 @@ def main() -> None:
             bases.append(base)
             taken[name].append(own)
             ratios[name].append(own / base)
-    print(f"{'bare Flask application, raw WSGI':48} {statistics.median(bases):7.1f} us  x 1.00")
+    print(f"{'bare Flask application, raw WSGI':54} {statistics.median(bases):7.1f} us  x 1.00")
     for name, values in taken.items():
         value, ratio = statistics.median(values), statistics.median(ratios[name])
-        print(f"{name:48} {value:7.1f} us  x{ratio:5.2f}")
+        print(f"{name:54} {value:7.1f} us  x{ratio:5.2f}")
 
 
 if __name__ == "__main__":

@@ -68,7 +68,12 @@ from mock_platform.core.pipeline import (
     compile_operation,
 )
 from mock_platform.core.reasons import explain
-from mock_platform.core.recorded_headers import RECORDED_HEADERS, compress, dress_recorded
+from mock_platform.core.recorded_headers import (
+    RECORDED_HEADERS,
+    compress,
+    dress_recorded,
+    frame_recorded,
+)
 from mock_platform.core.tables import fixtures
 from mock_platform.core.tables.fixtures import Overlays
 from mock_platform.core.tables.table import Tables
@@ -78,7 +83,7 @@ from mock_platform.core.unanswered import (
     reply_to_unknown_world,
 )
 from mock_platform.core.unread import IGNORED_PARAMETERS, UNKNOWN_REFUSED
-from mock_platform.core.wire import RECORDED_WIRE, choose_form
+from mock_platform.core.wire import RECORDED_WIRE, choose_form, read_wire
 from mock_platform.delivery.deliverer import Deliverer
 from mock_platform.delivery.sender import Stale
 from mock_platform.scenario.director import CustomAnswers, ServerScenarios, bind_stages, find_engine
@@ -171,7 +176,7 @@ class Platform:
                 journal_entries=settings.journal_entries,
                 journal_bytes=settings.journal_bytes,
                 names=settings.names,
-                wire=settings.wire,
+                wire=None if settings.wire is None else read_wire(settings.wire).name,
                 refuse_warnings=settings.warnings == "error",
                 all_releases=settings.releases == "all",
                 as_of=settings.as_of,
@@ -283,18 +288,14 @@ class Platform:
             call.stream.close()  # something else answered in its place
         # The journal has the answer as it is sent, so everything that changes it comes before the
         # entry is made.
-        reply.headers += call.extra_headers
-        if call.method == "HEAD":
-            _remove_body(reply)
-        if call.wire != "spec":
-            dress_recorded(call, reply, world, (UPTIME() - started) * 1000)
+        turn = world.count_request() if call.turn is None else call.turn
+        packs = _complete(call, reply, world, turn, started)
         assumptions = sort_assumptions(tuple(call.assumptions))
         is_plain = reply.status < 400 and call.rule is None and call.without_effect is None
         why = None if is_plain else explain(call, reply, world.clock)
         if self.settings.markers:
             reply.headers += make_markers(call, assumptions, why)
         milliseconds = (UPTIME() - started) * 1000
-        turn = world.count_request() if call.turn is None else call.turn
         at = call.came[0]
         reply.entry = entry = make_entry(
             call, reply, world.name, at, milliseconds, assumptions, changes, failed, why, turn
@@ -302,8 +303,9 @@ class Platform:
         self._record(entry, call, world)
         if call.tool is not None:
             call.tool.frame(call, reply)
-        if call.wire != "spec":
-            compress(call, reply)
+            packs = call.wire != "spec" and frame_recorded(call, reply)
+        if packs:
+            compress(reply)
         return reply
 
     def answer(
@@ -311,9 +313,8 @@ class Platform:
     ) -> tuple[Reply, Sequence[Change]]:
         """Return the answer of a call's operation, or its refusal, and what it changed."""
         call.as_of = world.as_of
-        call.names, wire = choose_form(call, world.names, world.wire)
-        if wire != "spec":
-            call.wire, call.until_2023 = "recorded", wire != "recorded"
+        call.names, call.chosen = choose_form(call, world.names, world.wire)
+        call.wire = call.chosen.form
         changes: Sequence[Change] = ()
         try:
             if refused is not None:
@@ -525,6 +526,16 @@ class Platform:
     def _prepare_world(self, world: World) -> None:
         for prepare in self._prepare:
             prepare(world)
+
+
+def _complete(call: Call, reply: Reply, world: World, turn: int, started: float) -> bool:
+    """Give a reply all headers of its wire; return whether its body is to be compressed."""
+    if call.method == "HEAD":
+        _remove_body(reply)
+    if call.wire != "spec":
+        return dress_recorded(call, reply, world, turn, (UPTIME() - started) * 1000)
+    reply.headers += call.extra_headers
+    return False
 
 
 def _remove_body(reply: Reply) -> None:

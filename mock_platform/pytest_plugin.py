@@ -40,6 +40,7 @@ _MARKERS = {
     "mock_strict": "mock_strict: refuse what the specification does not show.",
     "mock_names": "mock_names(names): let the test's clients use and get 'original' or 'neutral' "
     "names.",
+    "mock_wire": "mock_wire(wire): let answers be as on this wire, such as 'recorded'.",
     "mock_as_of": "mock_as_of(date): let the contract of the test's world be that of this date, "
     "ISO 8601.",
 }
@@ -122,8 +123,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--mock-wire",
-        choices=["spec", "recorded", "recorded-2023"],
-        help="Answers as documented, or as the real service was recorded where that differs. "
+        metavar="WIRE",
+        type=_wire,
+        help="Answers as documented (spec), or as the real service was recorded where that differs "
+        "(recorded, recorded-2023), and behind it what is in doubt: recorded,missing=200. "
         "Without it, spec, or as the server at --mock-platform-url does.",
     )
     group.addoption(
@@ -347,6 +350,15 @@ def _date(text: str) -> datetime:
         return parse_instant(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a date such as 2026-03-01.") from None
+
+
+def _wire(text: str) -> str:
+    from mock_platform.core.wire import read_wire
+
+    try:
+        return read_wire(text).name
+    except ValueError as fault:
+        raise argparse.ArgumentTypeError(f"{fault}") from None
 
 
 def _coverage_file(text: str) -> str:

@@ -14,9 +14,37 @@ LOOPBACK_HOSTS = frozenset({"127.0.0.1", "::1", "localhost"})
 
 NamesMode = Literal["neutral", "original"]
 NAMES: tuple[NamesMode, ...] = ("neutral", "original")
-WireMode = Literal["spec", "recorded", "recorded-2023"]
-WIRES: tuple[WireMode, ...] = ("spec", "recorded", "recorded-2023")
-"""As documented, or as recorded; the last one as until 2023, where that differs."""
+WireForm = Literal["spec", "recorded"]
+"""As documented, or as recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class WireChoice:
+    """How answers are on the wire: their form, and each thing that was seen in more than one.
+
+    `mock_platform.core.wire` reads it from texts such as `recorded,missing=200`.
+
+    Example:
+        >>> WireChoice("recorded", missing="200").rules
+        '200'
+    """
+
+    form: WireForm = "spec"
+    rules: Literal["200", "201"] = "200"
+    """The status of rules that were created."""
+    missing: Literal["404", "200"] = "404"
+    """The status of a single missing resource that is read; 200 has it in `errors` alone."""
+    problems: Literal["problem+json", "json"] = "problem+json"
+    """The media type of problems."""
+    limit: Literal["code", "problem"] = "code"
+    """What a used-up limit of `/2` answers: the flat error with code 88, or a problem."""
+    unknown: Literal["ignored", "refused"] = "ignored"
+    """What becomes of unknown parameters and keys of `/2`; what is ignored is a warning."""
+    name: str = field(default="spec", compare=False)
+    """How it is written."""
+
+
+DOCUMENTED = WireChoice()
 Durability = Literal["snapshot", "log", "fsync"]
 """What remains after a crash: `snapshot`, the last snapshot; `log`, every commit if the process was
 killed; `fsync`, every commit even if the power failed.
@@ -120,9 +148,10 @@ class Settings:
     names: NamesMode | None = None
     """Which names answers have; with `original` both are taken on input. Unless set, `original` for
     requests to the platform's own hosts, else `neutral`."""
-    wire: WireMode | None = None
-    """Whether answers are as documented or as they were recorded, where the two differ. Unless set,
-    `recorded` for requests to the platform's own hosts, else `spec`."""
+    wire: str | None = None
+    """Whether answers are as documented or as they were recorded, where the two differ: `spec`,
+    `recorded` or `recorded-2023`, and behind it what is in doubt, as in `recorded,missing=200`.
+    Unless set, `recorded` for requests to the platform's own hosts, else `spec`."""
     as_of: datetime | None = None
     """The date of the contract: endpoints, fields, names of events and refusals are those that the
     release history had then. Unless set, `releases` decides."""

@@ -11,7 +11,14 @@ import click
 
 from docs.generators.rooms import ROOT
 from mock_platform.api.served import TABLES
-from mock_platform.cli.options import SETTINGS, InstantKind, SecondsKind, Setting, SizeKind
+from mock_platform.cli.options import (
+    SETTINGS,
+    InstantKind,
+    SecondsKind,
+    Setting,
+    SizeKind,
+    WireKind,
+)
 from mock_platform.version import __version__
 
 _PACKAGE = Path(__file__).parents[2] / "clients" / "javascript" / "package.json"
@@ -29,7 +36,7 @@ def write_types() -> str:
     """Returns `types/contract.d.ts`."""
     settings = "\n".join(_declare(each) for each in SETTINGS)
     return (
-        f'{_HEAD}\nimport type {{ Instant }} from "./index.js";\n\n'
+        f'{_HEAD}\nimport type {{ Instant, Wire }} from "./index.js";\n\n'
         "/** The settings of a sandbox, by their names in Python; see docs/command-line.md. */\n"
         f"export interface Settings {{\n{settings}\n}}\n"
     )
@@ -85,6 +92,8 @@ def _find_type_of_kind(kind: Any) -> str:
             return "number | string"
         case InstantKind():
             return "Instant"
+        case WireKind():
+            return "Wire"
         case click.IntRange() | type() if kind is not str:
             return "number"
         case _:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from msgspec import Struct
 
-from mock_platform.settings import WIRES, ConnectionSettings, DeliverySettings, Settings
+from mock_platform.core.wire import read_wire
+from mock_platform.settings import ConnectionSettings, DeliverySettings, Settings
 from mock_platform.world.clock import DURATION_EXAMPLES, format_date, parse_duration, parse_instant
 
 if TYPE_CHECKING:
@@ -62,6 +63,16 @@ class InstantKind(OptionKind):
             return parse_instant(text)
         except ValueError as fault:
             raise ValueError(f"{text!r} is {fault}") from fault
+
+
+class WireKind(OptionKind):
+    """How answers are on the wire, and what is in doubt."""
+
+    name = "wire"
+
+    def parse(self, text: str) -> str:
+        """Return the wire as answers name it."""
+        return read_wire(text).name
 
 
 class SecondsKind(OptionKind):
@@ -172,6 +183,7 @@ class AddressKind(OptionKind):
 
 ADDRESS = AddressKind()
 INSTANT = InstantKind()
+WIRE = WireKind()
 
 
 class DatesKind(OptionKind):
@@ -375,7 +387,8 @@ SETTINGS: tuple[Setting, ...] = (
                      "original both are taken.", click.Choice(["neutral", "original"]),
             plain_default="original for the platform's own hosts, else neutral"),
     Setting("wire", "Answers as documented (spec), or as the real service was recorded where that "
-                    "differs: now, or until 2023.", click.Choice(WIRES),
+                    "differs: now, or until 2023. What is in doubt can be chosen behind it: "
+                    "recorded,missing=200.", WIRE, metavar="WIRE",
             plain_default="recorded for the platform's own hosts, else spec"),
     Setting("as-of", "Answer with the endpoints, fields, names of events and refusals that the "
                      "release history had at this date, whatever the clock says.", INSTANT,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from mock_platform.core import jsonio
 from mock_platform.core.errors import MissingCredentials, did_you_mean
-from mock_platform.settings import NAMES, WIRES, NamesMode, WireMode
+from mock_platform.core.wire import read_wire
+from mock_platform.settings import NAMES, NamesMode
 from mock_platform.world.clock import Instant, moment, parse_step
 from mock_platform.world.endings import How
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from mock_platform.scenario.document import Scenario
     from mock_platform.serving.in_process.oauth1 import OAuth1Auth
     from mock_platform.serving.in_process.session import AuthScheme, BearerAuth
-
-_Mode = TypeVar("_Mode", bound=str)
 
 
 def format_moment(value: Instant) -> str:
@@ -173,22 +172,18 @@ def check_names(names: NamesMode | None) -> NamesMode | None:
     Raises:
         ValueError: It is another value.
     """
-    return _check_mode("names", names, NAMES)
+    if names is not None and names not in NAMES:
+        raise ValueError(f"names is {' or '.join(map(repr, NAMES))}, not {names!r}")
+    return names
 
 
-def check_wire(wire: WireMode | None) -> WireMode | None:
+def check_wire(wire: str | None) -> str | None:
     """Return which form answers of a world have; `None` leaves it to the server.
 
     Raises:
-        ValueError: It is another value.
+        ValueError: It is no wire.
     """
-    return _check_mode("wire", wire, WIRES)
-
-
-def _check_mode(what: str, mode: _Mode | None, known: Sequence[_Mode]) -> _Mode | None:
-    if mode is not None and mode not in known:
-        raise ValueError(f"{what} is {' or '.join(map(repr, known))}, not {mode!r}")
-    return mode
+    return None if wire is None else read_wire(str(wire)).name
 
 
 def read_scenario(document: Mapping[str, Any] | str | Path, catalog: Catalog) -> Scenario:

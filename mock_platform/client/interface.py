@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from mock_platform.scenario.outline import UnfiredRule
     from mock_platform.serving.in_process.asgi import AsgiApplication
     from mock_platform.serving.in_process.session import AuthScheme, BasedSession
-    from mock_platform.settings import NamesMode, WireMode
+    from mock_platform.settings import NamesMode
     from mock_platform.verification.costs.document import By
     from mock_platform.world.clock import Instant
 
@@ -416,7 +416,7 @@ class PlatformFace(WorldFace, Protocol):
         own_credentials: bool = False,
         warnings: Literal["ignore", "error"] | None = None,
         names: NamesMode | None = None,
-        wire: WireMode | None = None,
+        wire: str | None = None,
         as_of: Instant | date | None = None,
     ) -> WorldFace:
         """Return another world; make a missing one, from fixtures or as a copy of `source`.

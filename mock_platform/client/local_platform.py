@@ -31,7 +31,7 @@ from mock_platform.serving.flask.wsgi import Edge
 from mock_platform.serving.http import ServerThread
 from mock_platform.serving.http.tls import TlsMaterial
 from mock_platform.serving.restoring import Opened, open_platform, open_replayed, override_settings
-from mock_platform.settings import NamesMode, Settings, WireMode
+from mock_platform.settings import NamesMode, Settings
 from mock_platform.world import redact
 from mock_platform.world.clock import Instant, moment
 from mock_platform.world.names import DEFAULT
@@ -125,7 +125,7 @@ class LocalPlatform(LocalWorld, PlatformFace):
         own_credentials: bool = False,
         warnings: Literal["ignore", "error"] | None = None,
         names: NamesMode | None = None,
-        wire: WireMode | None = None,
+        wire: str | None = None,
         as_of: Instant | date | None = None,
     ) -> LocalWorld:
         self._platform.worlds.create(

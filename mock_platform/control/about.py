@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
 from flask import Response
 from marshmallow import fields
@@ -17,13 +17,11 @@ from mock_platform.core.fields import Integer, Text
 from mock_platform.core.installed import MissingExtra
 from mock_platform.core.schema import Schema
 from mock_platform.core.warning_counts import WarningDocument, merge_warnings
-from mock_platform.core.wire import NAMES_HEADER, WIRE_HEADER
+from mock_platform.core.wire import NAMES_HEADER, WIRE_HEADER, read_wire
 from mock_platform.platform import Platform
-from mock_platform.settings import NAMES, WIRES
+from mock_platform.settings import DOCUMENTED, NAMES, WireChoice
 from mock_platform.version import __version__
 from mock_platform.world.clock import UPTIME
-
-_Mode = TypeVar("_Mode", bound=str)
 
 
 def health(request: ControlRequest) -> dict[str, Any]:
@@ -76,17 +74,18 @@ def metrics(request: ControlRequest) -> Response:
 
 def describe(request: ControlRequest) -> dict[str, Any]:
     """Return the OpenAPI description of all that is served, in names and wire of the world."""
-    names = _choose(request, NAMES_HEADER, request.world.names, NAMES)
-    wire = _choose(request, WIRE_HEADER, request.world.wire, WIRES)
-    return request.services.description.at(request.base_url, names, wire)
+    asked = request.flask.headers.get(NAMES_HEADER, request.world.names)
+    names = next((each for each in NAMES if each == asked), NAMES[0])
+    return request.services.description.at(request.base_url, names, _find_wire(request))
 
 
-def _choose(
-    request: ControlRequest, header: str, own: _Mode | None, known: tuple[_Mode, ...]
-) -> _Mode:
-    """Return what a header asks for, else the world's own mode, else the first that is known."""
-    asked = request.flask.headers.get(header, own)
-    return next((each for each in known if each == asked), known[0])
+def _find_wire(request: ControlRequest) -> WireChoice:
+    """Return the wire that a header asks for, else the world's own."""
+    own = request.world.wire or DOCUMENTED.name
+    try:
+        return read_wire(request.flask.headers.get(WIRE_HEADER, own))
+    except ValueError:
+        return read_wire(own)
 
 
 def operations(platform: Platform) -> dict[str, Any]:

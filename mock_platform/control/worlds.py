@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import fields
+from marshmallow import ValidationError, fields
 
 from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.control.questions import COPY, CREDENTIALS, WORLD_NAMES, list_all_worlds
@@ -13,10 +13,12 @@ from mock_platform.control.refusals import ControlRefusal, refuse_values
 from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.auth.lookup import replace_credentials
 from mock_platform.core.cluster_peers import NoAnswer
+from mock_platform.core.faults import Fault
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, Text
 from mock_platform.core.schema import Schema
+from mock_platform.core.wire import WIRES, read_wire
 from mock_platform.platform import Platform
-from mock_platform.settings import NAMES, WIRES
+from mock_platform.settings import NAMES
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.names import (
     DEFAULT,
@@ -27,6 +29,18 @@ from mock_platform.world.names import (
 )
 from mock_platform.world.store.errors import WorldElsewhere
 from mock_platform.world.worlds import WorldCopy, unpack_world
+
+
+class WireText(Text):
+    """A wire, as the options of a server write it."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        try:
+            return read_wire(super()._deserialize(value, attr, data, **kwargs)).name
+        except ValueError as fault:
+            if isinstance(fault, ValidationError):
+                raise
+            raise ValidationError([Fault(str(fault))]) from fault
 
 
 class WorldBody(Schema):
@@ -45,8 +59,12 @@ class WorldBody(Schema):
         metadata={"description": "the moment at which its clock is stopped, also after each reset"},
     )
     names = Choice(NAMES, metadata={"description": "the names that its clients use and get"})
-    wire = Choice(
-        WIRES, metadata={"description": "answers as documented, or as recorded where these differ"}
+    wire = WireText(
+        metadata={
+            "description": "answers as documented, or as recorded where these differ: "
+            f"{', '.join(WIRES)}, and behind it what is in doubt, as in recorded,missing=200",
+            "examples": [*WIRES],
+        }
     )
     as_of = Instant(
         as_sent=True,

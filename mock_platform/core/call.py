@@ -13,7 +13,7 @@ from mock_platform.core.assumptions import Assumption
 from mock_platform.core.failures.errors import Failure
 from mock_platform.core.jsonio import MAX_VALUES, BadJson, loads
 from mock_platform.core.pairs import MAX_PAIRS, Pairs, decode_pairs
-from mock_platform.settings import NamesMode, WireMode
+from mock_platform.settings import DOCUMENTED, NamesMode, WireChoice, WireForm
 from mock_platform.world.clock import EARLIEST
 from mock_platform.world.journal import JournalEntry
 from mock_platform.world.store.interface import Record
@@ -109,12 +109,12 @@ class Call(Struct):
 
     names: NamesMode = "neutral"
     """Which names the client uses and gets."""
-    wire: WireMode = "spec"
-    """`spec` or `recorded`: answers as documented or as recorded, where the two differ."""
+    wire: WireForm = "spec"
+    """Answers as documented or as recorded, where the two differ."""
+    chosen: WireChoice = DOCUMENTED
+    """The same, with what was seen in more than one form."""
     as_of: datetime | None = None
     """The date of the contract that answers it; `None` for that of the clock."""
-    until_2023: bool = False
-    """Whether recorded answers are those of the years until 2023."""
     neutral_body: bytes | None = None
     """The JSON body with neutral names, if it was translated."""
     operation: str | None = None

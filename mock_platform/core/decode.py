@@ -175,7 +175,7 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
         sent, unread = read(call)
         call.sent = _find_sent(sent, known)
         if unread:
-            if call.wire == "recorded" and operation.dialect == "v2":
+            if call.chosen.unknown == "refused" and operation.dialect == "v2":
                 refuse_unread(call, sent, unread)
             report(call, unread, strict=settings.strict)
         if operation.read_body is not None:

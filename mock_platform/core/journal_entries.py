@@ -7,7 +7,8 @@ from datetime import datetime
 from functools import lru_cache
 
 from mock_platform.core.call import Call, FaultKind, Reply
-from mock_platform.core.pairs import Pairs
+from mock_platform.core.pairs import Pairs, share_pair
+from mock_platform.settings import DOCUMENTED
 from mock_platform.world.clock import format_date
 from mock_platform.world.endings import COMPLETE, AnswerEnding, How
 from mock_platform.world.journal import JournalEntry
@@ -86,10 +87,7 @@ def end_unsent(reply: Reply) -> None:
 # The marker headers: what made the sandbox answer as it did (`--no-markers` leaves them out).
 
 _MAX_SHARED = 1000
-"""Maximum number of headers, and of lists of assumptions, that answers share.
-
-The journal keeps them for thousands of answers, and the garbage collector looks at each one.
-"""
+"""Maximum number of lists of assumptions that answers share, as they share headers."""
 
 
 @lru_cache(_MAX_SHARED)
@@ -98,22 +96,17 @@ def sort_assumptions(ids: tuple[str, ...]) -> Sequence[str]:
     return sorted(ids)
 
 
-@lru_cache(_MAX_SHARED)
-def _share_header(name: str, value: str) -> tuple[str, str]:
-    return name, value
-
-
 def make_markers(call: Call, assumptions: Sequence[str], why: str | None = None) -> Pairs:
     """Return the marker headers of the answer to a call; `assumptions` are sorted ids."""
     headers = [("X-Mock-Request-Id", call.request_id)]
     if call.operation is not None:
-        headers.append(_share_header("X-Mock-Operation", call.operation))
+        headers.append(share_pair("X-Mock-Operation", call.operation))
     elif call.custom is not None:
         headers.append(("X-Mock-Custom", call.custom))
     if call.names != "neutral":
         headers.append(("X-Mock-Names", call.names))
-    if call.wire != "spec":
-        headers.append(("X-Mock-Wire", f"{call.wire}-2023" if call.until_2023 else call.wire))
+    if call.chosen is not DOCUMENTED:
+        headers.append(share_pair("X-Mock-Wire", call.chosen.name))
     if call.as_of is not None:
         headers.append(("X-Mock-As-Of", format_date(call.as_of)))
     if call.rule is not None:
@@ -124,5 +117,5 @@ def make_markers(call: Call, assumptions: Sequence[str], why: str | None = None)
         codes = sorted({code for code, _ in call.coded_warnings})
         headers.append(("X-Mock-Warnings", ",".join(codes)))
     if assumptions:
-        headers.append(_share_header("X-Mock-Assumptions", ",".join(assumptions)))
+        headers.append(share_pair("X-Mock-Assumptions", ",".join(assumptions)))
     return headers

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import RateLimited
 from mock_platform.core.operation import Limit, Operation
-from mock_platform.core.pairs import Pairs
-from mock_platform.settings import Settings, WireMode
+from mock_platform.core.pairs import Pairs, share_pair
+from mock_platform.settings import Settings, WireForm
 from mock_platform.world.windows import WindowState
 from mock_platform.world.world import World
 
@@ -30,9 +30,11 @@ RECORDED_LIMITS = public_fact(
 _DAY = 86_400
 
 Counter = Callable[[Call, World], None]
+HeaderNames = tuple[str, str, str]
+"""The names of a window's headers: its limit, what remains, and when it ends."""
 
 
-def counter(operation: Operation, settings: Settings, wire: WireMode = "spec") -> Counter | None:
+def counter(operation: Operation, settings: Settings, wire: WireForm = "spec") -> Counter | None:
     """Return the counter for the calls of one operation in one form of the wire.
 
     It is `None` if no limit is in force.
@@ -41,30 +43,15 @@ def counter(operation: Operation, settings: Settings, wire: WireMode = "spec") -
     if not limits:
         return None
 
+    rows = [(limit, limit.category or operation.id, _name_headers(limit)) for limit in limits]
+    is_recorded = wire != "spec"
+
     def count(call: Call, world: World) -> None:
         if call.wire != wire:
             return
-        # All windows count, also after one is exceeded, so that the order of limits does not
-        # matter. The headers have room for one window of each kind: they show the one with the
-        # fewest calls left, which is the one that the client will meet first.
-        tightest: dict[str, WindowState] = {}
-        exceeded: Limit | None = None
-        if wire != "spec":
-            call.assume(RECORDED_LIMITS)
-        for limit in limits:
-            if limit.when is not None and not limit.when(call):
-                continue
-            call.assume(*limit.assumptions)
-            key = _make_key(operation, limit, call)
-            state = world.windows.count(key, limit.count, limit.seconds)
-            if state.exceeded and exceeded is None:
-                exceeded, call.is_of_time = limit, state.again
-            if limit.seconds == 1 and not state.exceeded:
-                continue
-            prefix = _name_headers(limit)
-            if prefix not in tightest or state.remaining < tightest[prefix].remaining:
-                tightest[prefix] = state
-        headers = rate_headers(tightest)
+        if is_recorded:
+            call.assumptions[RECORDED_LIMITS.id] = RECORDED_LIMITS
+        headers, exceeded = _count_all(rows, call, world)
         if exceeded is not None and exceeded.refusal is None:
             raise RateLimited(headers)
         call.extra_headers += headers
@@ -74,7 +61,35 @@ def counter(operation: Operation, settings: Settings, wire: WireMode = "spec") -
     return count
 
 
-def _list_limits(operation: Operation, settings: Settings, wire: WireMode) -> list[Limit]:
+def _count_all(
+    rows: Iterable[tuple[Limit, str, HeaderNames]], call: Call, world: World
+) -> tuple[Pairs, Limit | None]:
+    """Count a call in its windows; return the headers, and the first limit that it exceeds."""
+    # All windows count, also after one is exceeded, so that the order of limits does not matter.
+    # The headers have room for one window of each kind: they show the one with the fewest calls
+    # left, which is the one that the client will meet first.
+    tightest: dict[HeaderNames, WindowState] = {}
+    exceeded: Limit | None = None
+    for limit, category, names in rows:
+        if limit.when is not None and not limit.when(call):
+            continue
+        if limit.assumptions:
+            call.assume(*limit.assumptions)
+        key = (category, limit.name, _whose(limit, call))
+        state = world.windows.count(key, limit.count, limit.seconds)
+        if state.exceeded and exceeded is None:
+            exceeded, call.is_of_time = limit, state.again
+        if limit.seconds == 1 and not state.exceeded:
+            continue
+        if names not in tightest or state.remaining < tightest[names].remaining:
+            tightest[names] = state
+    headers: Pairs = []
+    for names, state in tightest.items():
+        headers += rate_headers(state, names)
+    return headers, exceeded
+
+
+def _list_limits(operation: Operation, settings: Settings, wire: WireForm) -> list[Limit]:
     limits = [limit for limit in operation.limits if _is_in_force(limit, settings, wire)]
     if operation.dialect == "oauth" and settings.oauth_limit is not None:
         limits.append(
@@ -85,27 +100,30 @@ def _list_limits(operation: Operation, settings: Settings, wire: WireMode) -> li
     return limits
 
 
-def _name_headers(limit: Limit) -> str:
-    """Return how the names of a window's headers begin."""
+def _spell_names(prefix: str) -> HeaderNames:
+    return f"{prefix}-limit", f"{prefix}-remaining", f"{prefix}-reset"
+
+
+_USUAL, _OF_ACCOUNT = _spell_names("x-rate-limit"), _spell_names("x-account-rate-limit")
+_OF_DAY = {per: _spell_names(f"x-{per}-limit-24hour") for per in ("user", "app")}
+
+
+def _name_headers(limit: Limit) -> HeaderNames:
     if limit.per == "account":
-        return "x-account-rate-limit"
-    return f"x-{limit.per}-limit-24hour" if limit.seconds == _DAY else "x-rate-limit"
+        return _OF_ACCOUNT
+    return _OF_DAY[limit.per] if limit.seconds == _DAY else _USUAL
 
 
-def rate_headers(states: Mapping[str, WindowState]) -> Pairs:
-    """Return the documented headers, for the window with the fewest calls left."""
+def rate_headers(state: WindowState, names: HeaderNames = _USUAL) -> Pairs:
+    """Return the documented headers of a window."""
     return [
-        (f"{prefix}-{name}", str(value))
-        for prefix, state in states.items()
-        for name, value in (
-            ("limit", state.limit),
-            ("remaining", state.remaining),
-            ("reset", state.reset),
-        )
+        share_pair(names[0], str(state.limit)),
+        (names[1], str(state.remaining)),
+        share_pair(names[2], str(state.reset)),
     ]
 
 
-def _is_in_force(limit: Limit, settings: Settings, wire: WireMode) -> bool:
+def _is_in_force(limit: Limit, settings: Settings, wire: WireForm) -> bool:
     if settings.limits == "off":
         return False
     return limit.source == "spec" or settings.limits == "public" or wire != "spec"
@@ -117,14 +135,14 @@ def list_windows(operation: Operation, call: Call, world: World, seconds: int) -
     Where a limit is not in force, nothing is counted, and its window is full.
     """
     return [
-        world.windows.look(_make_key(operation, limit, call), limit.count, limit.seconds)
+        world.windows.look(
+            (limit.category or operation.id, limit.name, _whose(limit, call)),
+            limit.count,
+            limit.seconds,
+        )
         for limit in operation.limits
         if limit.seconds == seconds and (limit.when is None or limit.when(call))
     ]
-
-
-def _make_key(operation: Operation, limit: Limit, call: Call) -> tuple[str, str, str]:
-    return (limit.category or operation.id, limit.name, _whose(limit, call))
 
 
 def _whose(limit: Limit, call: Call) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from urllib.parse import parse_qsl, unquote, unquote_to_bytes
 
 Pairs = list[tuple[str, str]]
@@ -11,6 +12,18 @@ _LONG = 65_536
 _ASCII = re.compile(r"([\x00-\x7f]+)")
 MAX_PAIRS = 10_000
 """Maximum number of parameters in a form."""
+
+
+_MAX_SHARED = 1000
+
+
+@lru_cache(_MAX_SHARED)
+def share_pair(name: str, value: str) -> tuple[str, str]:
+    """Return a pair that all who ask for it share.
+
+    The journal keeps the headers of thousands of answers, and the garbage collector looks at each.
+    """
+    return name, value
 
 
 def decode_pairs(text: str) -> Pairs:

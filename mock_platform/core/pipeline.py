@@ -41,7 +41,7 @@ from mock_platform.core.limits import counter
 from mock_platform.core.operation import Location, Operation, Rules
 from mock_platform.core.pairs import MAX_PAIRS
 from mock_platform.core.unread import IGNORED_PARAMETERS
-from mock_platform.settings import Settings, WireMode
+from mock_platform.settings import Settings, WireForm
 from mock_platform.world.store.interface import Change
 from mock_platform.world.world import World
 
@@ -281,7 +281,7 @@ def _checks(operation: Operation, settings: Settings) -> list[Check]:
     return [*checks, *(count for count in (documented, recorded) if count is not None)]
 
 
-_WIRES: tuple[WireMode, ...] = ("spec", "recorded")
+_WIRES: tuple[WireForm, ...] = ("spec", "recorded")
 
 
 def _decode(operation: Operation, settings: Settings) -> Check:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from functools import lru_cache
+
+from msgspec import Struct
 
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call, Reply
@@ -35,6 +38,12 @@ _OF_V2: Pairs = [
     ("api-version", V2_VERSION),
 ]
 _OF_OTHERS: Pairs = [NO_CACHE[0], *_SECURITY]
+_ASSUMED_OF_OTHERS = {RECORDED_WIRE.id: RECORDED_WIRE}
+_ASSUMED = {**_ASSUMED_OF_OTHERS, RECORDED_HEADERS.id: RECORDED_HEADERS}
+_LONGEST = 10_000
+_DURATIONS = [("x-response-time", str(number)) for number in range(_LONGEST + 1)]
+"""The journal keeps them for thousands of answers, which so share them."""
+_GZIP = ("content-encoding", "gzip")
 _ATTACHMENT = ("content-disposition", "attachment; filename=json.json")
 _BODILESS = frozenset({204, 304})
 _LEVEL, _FORM, _MEMORY = 1, 16 + 12, 5
@@ -44,63 +53,107 @@ To clear the usual table of 256 KB takes longer than to compress most bodies.
 """
 
 
-def dress_recorded(call: Call, reply: Reply, world: World, milliseconds: float) -> None:
-    """Give a reply the headers of recorded answers, beside those that it has.
+def dress_recorded(call: Call, reply: Reply, world: World, turn: int, milliseconds: float) -> bool:
+    """Give a reply the headers of recorded answers, beside those that it and its call have.
 
-    Answers of the advertising interface get none: no recorded ones are known.
+    `turn` is the number of the request. Answers of the advertising interface get nothing but the
+    form of their names, and what their bodies need: no recorded ones are known.
+
+    Returns:
+        Whether the body is to be compressed, once the journal has it as it is.
     """
-    call.assume(RECORDED_WIRE)
-    dialect = dialect_of(call.path)
-    headers = [pair if pair[0].islower() else _spell(*pair, dialect) for pair in reply.headers]
-    reply.headers = headers
-    if dialect == "ads" or call.operation is None:
-        return
-    call.assume(RECORDED_HEADERS)
-    there = dict(headers)
-    more = _OF_V2 if dialect == "v2" else _OF_OTHERS
-    headers += [pair for pair in more if pair[0] not in there]
-    if "json" in there.get("content-type", ""):
-        headers.append(_ATTACHMENT)
-    level = None if reply.status == 401 or call.path.startswith("/oauth") else _find_access(call)
-    if level is not None:
-        headers.append(_share("x-access-level", level))
-    # Like the ids of the world: the same for the same requests since its start.
-    number = world.journal.dropped + len(world.journal)
-    headers += [
-        _share("x-response-time", str(round(milliseconds))),
-        ("x-transaction-id", world.ids.noise(f"transaction/{number}")[:8].hex()),
+    dialect: Dialect = "v2" if call.path.startswith("/2/") else dialect_of(call.path)
+    is_known = dialect != "ads" and call.operation is not None
+    call.assumptions.update(_ASSUMED if is_known else _ASSUMED_OF_OTHERS)
+    level = _find_access(call, reply) if is_known else None
+    dressed = _dress(tuple(reply.headers), dialect, level, call.chosen.problems)
+    first = _find_size(call, reply, dressed)
+    headers = [
+        *first,
+        *dressed.headers,
+        *[pair if pair[0].islower() else (pair[0].lower(), pair[1]) for pair in call.extra_headers],
     ]
+    if is_known:
+        number = turn - world.history.start_turn  # the same for the same requests after a reset
+        headers.append(_DURATIONS[min(int(milliseconds), _LONGEST)])
+        headers.append(("x-transaction-id", world.ids.stamp(number)))
+    reply.headers = headers
+    return len(first) > 1
+
+
+class _Dressed(Struct, frozen=True):
+    """What answers share: their constant headers, and what these say of their bodies."""
+
+    headers: Sequence[tuple[str, str]]
+    has_length: bool
+    is_text: bool
+    """Whether gzip makes the body smaller."""
 
 
 @lru_cache(1000)
-def _share(name: str, value: str) -> tuple[str, str]:
-    """Return a pair that answers share: the journal keeps them for thousands of answers."""
-    return name, value
+def _dress(
+    own: tuple[tuple[str, str], ...], dialect: Dialect, level: str | None, problems: str
+) -> _Dressed:
+    """Return the constant part of an answer with these headers: the journal keeps it once.
+
+    `level` is the access level of the caller, empty without one; `None`: no answer of an operation
+    that was recorded.
+    """
+    named = [(name.lower(), value) for name, value in own]
+    headers = [(name, _spell(name, value, dialect, problems)) for name, value in named]
+    there = dict(headers)
+    kind = there.get("content-type", "")
+    if level is not None:
+        more = _OF_V2 if dialect == "v2" else _OF_OTHERS
+        headers += [pair for pair in more if pair[0] not in there]
+        if "json" in kind:
+            headers.append(_ATTACHMENT)
+        if level:
+            headers.append(("x-access-level", level))
+    is_text = "json" in kind or kind.startswith("text/")
+    is_plain = "content-encoding" not in there
+    return _Dressed(headers, "content-length" in there, is_text and is_plain)
 
 
-@lru_cache(1000)
-def _spell(name: str, value: str, dialect: Dialect) -> tuple[str, str]:
-    """Return a header in small letters, with the media type that is recorded."""
-    if name.lower() == "content-type":
-        if dialect == "v2" and value == MEDIA_TYPE:
-            value = JSON
-        elif dialect == "oauth":
-            value = value.replace("; ", ";")
-    return name.lower(), value
+def _spell(name: str, value: str, dialect: Dialect, problems: str) -> str:
+    """Return the value of a header; of a media type the form that is recorded."""
+    if name == "content-type" and dialect == "v2" and value == MEDIA_TYPE and problems == "json":
+        return JSON
+    return value.replace("; ", ";") if name == "content-type" and dialect == "oauth" else value
 
 
-def compress(call: Call, reply: Reply) -> None:
-    """Compress the body for a client that asks for it; the journal keeps it as it was."""
-    if reply.is_open_ended or reply.status in _BODILESS or reply.header("content-length"):
-        return
-    kind = reply.header("content-type") or ""
-    if reply.body and ("json" in kind or kind.startswith("text/")):
-        asked = call.header("accept-encoding")
-        if asked and _takes_gzip(asked) and reply.header("content-encoding") is None:
-            packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _FORM, _MEMORY)
-            reply.body = packer.compress(reply.body) + packer.flush()
-            reply.headers.append(("content-encoding", "gzip"))
-    reply.headers.append(("content-length", str(len(reply.body))))
+def _find_size(call: Call, reply: Reply, dressed: _Dressed) -> Pairs:
+    """Return what comes in front of all headers: the length of the body, and gzip if it is wanted.
+
+    Whoever sends the answer looks for the length.
+    """
+    if dressed.has_length or reply.is_open_ended or reply.status in _BODILESS:
+        return []
+    length = "content-length", str(len(reply.body))
+    if reply.body and dressed.is_text:
+        asked = call.first_headers.get("accept-encoding")
+        if asked and _takes_gzip(asked):
+            return [length, _GZIP]
+    return [length]
+
+
+def frame_recorded(call: Call, reply: Reply) -> bool:
+    """Give an answer that became another one for an agent what its body needs.
+
+    Returns:
+        Whether the body is to be compressed.
+    """
+    dressed = _dress(tuple(reply.headers), "v2", None, call.chosen.problems)
+    first = _find_size(call, reply, dressed)
+    reply.headers = [*first, *dressed.headers]
+    return len(first) > 1
+
+
+def compress(reply: Reply) -> None:
+    """Compress the body of a reply whose first header is its length."""
+    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _FORM, _MEMORY)
+    reply.body = packer.compress(reply.body) + packer.flush()
+    reply.headers[0] = "content-length", str(len(reply.body))
 
 
 @lru_cache(100)
@@ -112,18 +165,20 @@ def _takes_gzip(accepted: str) -> bool:
     return False
 
 
-def _find_access(call: Call) -> str | None:
-    """Return what the caller may do; `None` if it is unknown who calls."""
+def _find_access(call: Call, reply: Reply) -> str:
+    """Return what the caller may do; nothing where answers do not say it."""
     caller = call.caller
-    if caller.app is None:
-        return None
+    if caller.app is None or reply.status == 401 or call.path.startswith("/oauth"):
+        return ""
+    if caller.scheme == "bearer":
+        return "read"
     permissions, token = caller.app["_permissions"], caller.token or {}
     if caller.scheme == "oauth2":
         scopes = token.get("scopes", ())
         writes = any(scope.endswith(".write") for scope in scopes)
         messages = "dm.write" in scopes
     else:
-        writes = caller.scheme != "bearer" and token.get("access", "write") == "write"
+        writes = token.get("access", "write") == "write"
         messages = "direct_messages" in permissions
     if not writes:
         return "read"

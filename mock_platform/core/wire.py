@@ -1,24 +1,32 @@
-"""Which form of the wire a request meets: its names, and as documented or as recorded."""
+"""Which form of the wire a request meets: its names, and as documented or as recorded.
+
+What was seen in more than one form can be chosen by itself: `recorded,missing=200` is the recorded
+wire, on which a missing resource that is read is a 200 with errors.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any
 from urllib.parse import urlsplit
 
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
+from mock_platform.core.errors import did_you_mean
 from mock_platform.core.platform_hosts import PLATFORM_HOSTS
-from mock_platform.settings import NAMES, WIRES, NamesMode, WireMode
+from mock_platform.settings import DOCUMENTED, NAMES, NamesMode, WireChoice
 from mock_platform.world.clock import parse_instant
 
 RECORDED_WIRE = public_fact(
     "wire.recorded",
     "With --wire recorded, a world with that wire, or the header X-Mock-Wire: recorded, answers "
     "are as recorded answers of the real service are where these differ from the specification. "
-    "Requests for the platform's own hosts get this, and original names, unless the server or the "
-    "world says otherwise.",
+    "What was seen in more than one form is chosen behind a comma: recorded,missing=200. Requests "
+    "for the platform's own hosts get this, and original names, unless the server or the world "
+    "says otherwise.",
     "wire, sections 2 to 4",
 )
 NAMES_HEADER = "X-Mock-Names"
@@ -27,12 +35,70 @@ AS_OF_HEADER = "X-Mock-As-Of"
 UNKNOWN_NAMES = "unknown-names"
 UNKNOWN_WIRE = "unknown-wire"
 UNKNOWN_AS_OF = "unknown-as-of"
-_Mode = TypeVar("_Mode", bound=str)
+
+_RECORDED = WireChoice("recorded", "201", "404", "json", "problem", "refused", "recorded")
+WIRES: Mapping[str, WireChoice] = {
+    "spec": DOCUMENTED,
+    "recorded": _RECORDED,
+    "recorded-2023": replace(_RECORDED, missing="200", name="recorded-2023"),
+}
+"""The wires that have a name; the last one is as until 2023, where that differs."""
+IN_DOUBT: Mapping[str, tuple[str, str]] = {
+    "rules": ("200", "201"),
+    "missing": ("404", "200"),
+    "problems": ("problem+json", "json"),
+    "limit": ("code", "problem"),
+    "unknown": ("ignored", "refused"),
+}
+"""What was seen in more than one form, with its forms, the documented one first."""
+
+
+@lru_cache(maxsize=256)
+def read_wire(text: str) -> WireChoice:
+    """Return the wire of a text: a name, and behind it what is in doubt.
+
+    Example:
+        >>> read_wire("recorded,missing=200").name, read_wire("spec,rules=201").name
+        ('recorded-2023', 'spec,rules=201')
+        >>> read_wire("recorded,missing=400")
+        Traceback (most recent call last):
+        ValueError: missing is 404 or 200, not '400'. Did you mean '404'?
+
+    Raises:
+        ValueError: It is no wire; the message says what is allowed.
+    """
+    name, *parts = (part.strip() for part in text.split(","))
+    if name not in WIRES:
+        raise ValueError(
+            f"a wire is {_join(WIRES)}, and behind it what is in doubt, as in "
+            f"recorded,missing=200; not {name!r}.{did_you_mean(name, WIRES)}"
+        )
+    chosen: dict[str, Any] = {}
+    for part in parts:
+        key, _, value = part.partition("=")
+        if key not in IN_DOUBT:
+            known = ", ".join(IN_DOUBT)
+            raise ValueError(f"a wire has no {key!r}, but {known}.{did_you_mean(key, IN_DOUBT)}")
+        if value not in IN_DOUBT[key]:
+            near = did_you_mean(value, IN_DOUBT[key])
+            raise ValueError(f"{key} is {_join(IN_DOUBT[key])}, not {value!r}.{near}")
+        if chosen.setdefault(key, value) != value:
+            raise ValueError(f"{key} is both {chosen[key]} and {value}")
+    usual = WIRES[name]
+    wire = replace(usual, **chosen)
+    others = [f"{key}={value}" for key, value in chosen.items() if value != getattr(usual, key)]
+    named = next((one for one in WIRES.values() if one == wire), None)
+    return named or replace(wire, name=",".join([name, *others]))
+
+
+def _join(words: Mapping[str, Any] | tuple[str, ...]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} or {last}"
 
 
 def choose_form(
-    call: Call, names: NamesMode | None, wire: WireMode | None
-) -> tuple[NamesMode, WireMode]:
+    call: Call, names: NamesMode | None, wire: str | None
+) -> tuple[NamesMode, WireChoice]:
     """Return names and wire of a call: of its headers, its world or its host, in this order.
 
     A date of the contract in its headers replaces that of the call.
@@ -42,18 +108,18 @@ def choose_form(
     if "x-mock-as-of" in sent:
         call.as_of = _read_date(call) or call.as_of
     if "x-mock-names" in sent:
-        names = _read(call, NAMES_HEADER, NAMES, UNKNOWN_NAMES) or names
+        names = _read_names(call) or names
     if "x-mock-wire" in sent:
-        wire = _read(call, WIRE_HEADER, WIRES, UNKNOWN_WIRE) or wire
-    return names or own_names, wire or own_wire
+        wire = _read_wire(call) or wire
+    return names or own_names, own_wire if wire is None else read_wire(wire)
 
 
 @lru_cache(maxsize=256)
-def _find_form_of_host(base_url: str) -> tuple[NamesMode, WireMode]:
+def _find_form_of_host(base_url: str) -> tuple[NamesMode, WireChoice]:
     """Return names and wire of an address: the platform's own hosts, for which a proxy answers."""
     if urlsplit(base_url).hostname in PLATFORM_HOSTS:
-        return "original", "recorded"
-    return "neutral", "spec"
+        return "original", _RECORDED
+    return "neutral", DOCUMENTED
 
 
 def _read_date(call: Call) -> datetime | None:
@@ -67,11 +133,22 @@ def _read_date(call: Call) -> datetime | None:
         return None
 
 
-def _read(call: Call, header: str, known: tuple[_Mode, ...], code: str) -> _Mode | None:
-    """Return what a header asks for; another value is ignored with a warning."""
-    asked = call.header(header)
-    for mode in known:
+def _read_names(call: Call) -> NamesMode | None:
+    """Return the names that a header asks for; another value is ignored with a warning."""
+    asked = call.header(NAMES_HEADER)
+    for mode in NAMES:
         if asked == mode:
             return mode
-    call.warn(f"{header} is one of {', '.join(known)}; {asked!r} was ignored", code)
+    known = ", ".join(NAMES)
+    call.warn(f"{NAMES_HEADER} is one of {known}; {asked!r} was ignored", UNKNOWN_NAMES)
     return None
+
+
+def _read_wire(call: Call) -> str | None:
+    """Return the wire that a header asks for; another value is ignored with a warning."""
+    asked = call.header(WIRE_HEADER) or ""
+    try:
+        return read_wire(asked).name
+    except ValueError as fault:
+        call.warn(f"{WIRE_HEADER} was ignored: {fault}", UNKNOWN_WIRE)
+        return None

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from msgspec import Struct, field
 
-from mock_platform.settings import NamesMode, WireMode
+from mock_platform.settings import NamesMode
 from mock_platform.world.clock import Clock
 from mock_platform.world.journal import JournalMemory
 from mock_platform.world.store.interface import SavedWorld, Snapshot
@@ -25,7 +25,7 @@ class WorldSettings(Struct, frozen=True):
     """Whether requests of which something would be ignored are refused."""
     names: NamesMode | None = None
     """Which names the clients of a world use and get; `None`: as the host they call tells."""
-    wire: WireMode | None = None
+    wire: str | None = None
     """Whether answers are as documented or as recorded; `None`: as the host tells."""
     all_releases: bool = False
     """Whether all of the release history is in force, whatever the clock says."""

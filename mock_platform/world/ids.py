@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from datetime import UTC, datetime
-from hashlib import blake2b
+from hashlib import blake2b, shake_128
 from urllib.parse import quote
 
 _BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -19,6 +19,7 @@ _FIRST_MILLISECOND = 1_288_834_974_657
 """The moment from which ids with a time count, in milliseconds of the epoch."""
 _LAST_MILLISECOND = (1 << 41) - 1
 _MAX_LENGTH = 64
+_STAMPS = 64
 
 
 def unguessable(length: int = 32) -> str:
@@ -68,6 +69,7 @@ class Ids:
         # A copy of it costs a third of a new one, because the key was taken in already.
         self._drawer = blake2b(digest_size=48, key=self._key)
         self.drawn = drawn
+        self._stamps = -1, ""
         self._first = int.from_bytes(self._key[:3]) % (_STEP // 2)
         if apart:
             self._first = 3 * _STEP // 4 + self._first // 4
@@ -123,6 +125,20 @@ class Ids:
     def noise(self, label: str) -> bytes:
         """Return 64 bytes that depend only on the label, without a draw; for many numbers."""
         return blake2b(label.encode(), digest_size=64, key=self._key, person=b"noise").digest()
+
+    def stamp(self, number: int) -> str:
+        """Return 16 hexadecimal digits that depend only on the number, without a draw.
+
+        Each request asks for those of the next number, so many are made at once.
+        """
+        block = number // _STAMPS
+        made, text = self._stamps
+        if made != block:
+            label = f"stamps/{block}".encode()
+            text = shake_128(self._key + label).hexdigest(_STAMPS * 8)
+            self._stamps = block, text
+        start = 16 * (number % _STAMPS)
+        return text[start : start + 16]
 
     def _draw(self, kind: str, length: int = _MAX_LENGTH) -> int:
         if not 1 <= length <= _MAX_LENGTH:

@@ -20,8 +20,8 @@ TABLE = "@windows"
 """The table in which a durable world keeps its windows."""
 
 Key = tuple[str, ...]
-_Window = tuple[datetime, datetime, int]
-"""Start, end, and number of counted requests."""
+_Window = tuple[datetime, datetime, int, int]
+"""Start, end, number of counted requests, and the end in seconds since 1970, rounded up."""
 
 
 class WindowState(Struct, frozen=True):
@@ -55,16 +55,21 @@ class Windows:
         If the clock was set to a time before the window's start, a new window starts.
         """
         now = self._clock.now()
-        start, end, used = self._find(key, now, seconds)
+        start, end, used, reset = self._find(key, now, seconds)
         # The count stops one beyond the limit, so that a client that goes on for ever changes
         # nothing that has to be recorded. Windows that are over are only removed when there are
         # very many: looking for them at each request would cost more than they take.
         if len(self._open) >= self._SWEEP_AT:
             for over in [k for k, v in self._open.items() if not v[0] <= now < v[1]]:
-                self._put(over, None)
-        self._put(key, (start, end, min(used + 1, limit + 1)))
-        reset = math.ceil(end.timestamp())
-        return WindowState(limit, max(0, limit - used - 1), reset, used >= limit, used > limit)
+                self._note(over)
+                del self._open[over]
+        exceeded = used >= limit
+        if self.outlives:
+            self._note(key)
+        self._open[key] = start, end, limit + 1 if exceeded else used + 1, reset
+        return WindowState(
+            limit, 0 if exceeded else limit - used - 1, reset, exceeded, used > limit
+        )
 
     def is_over(self, key: Key) -> bool:
         """Return whether a window was there and has ended."""
@@ -73,9 +78,8 @@ class Windows:
 
     def look(self, key: Key, limit: int, seconds: float) -> WindowState:
         """Return the state of a window without counting; one that is not open is a full new one."""
-        _, end, used = self._find(key, self._clock.now(), seconds)
-        left = max(0, limit - used)
-        return WindowState(limit, left, math.ceil(end.timestamp()), used > limit)
+        _, _, used, reset = self._find(key, self._clock.now(), seconds)
+        return WindowState(limit, max(0, limit - used), reset, used > limit)
 
     def _find(self, key: Key, now: datetime, seconds: float) -> _Window:
         """Return the window that is open now, or a new one.
@@ -83,20 +87,22 @@ class Windows:
         A window is open as long as the clock is inside it. A clock that was set back is before its
         start: the window would then stay for as long as the clock was moved, so a new one begins.
         """
-        start, end, used = self._open.get(key, (now, now, 0))
-        return (
-            (start, end, used) if start <= now < end else (now, now + timedelta(seconds=seconds), 0)
-        )
+        found = self._open.get(key)
+        if found is not None and found[0] <= now < found[1]:
+            return found
+        end = now + timedelta(seconds=seconds)
+        return now, end, 0, _round_up(end)
 
     def list_ends(self) -> list[tuple[str, datetime]]:
         """Return the names of the open windows, each with its end."""
         now = self._clock.now()
-        return [(_name(key), end) for key, (at, end, _) in self._open.items() if at <= now < end]
+        return [(_name(key), end) for key, (at, end, *_) in self._open.items() if at <= now < end]
 
     def forget(self, start: Key) -> None:
         """Delete the windows whose keys start so."""
         for key in [each for each in self._open if each[: len(start)] == start]:
-            self._put(key, None)
+            self._note(key)
+            del self._open[key]
 
     def clear(self) -> None:
         """Delete all windows of the world."""
@@ -141,31 +147,32 @@ class Windows:
     def resume(self, tables: Mapping[str, Mapping[str, Record]]) -> None:
         """Continue with the windows that were recorded."""
         self._open = {
-            tuple(record["key"]): (
-                datetime.fromisoformat(record["start"]),
-                datetime.fromisoformat(record["end"]),
-                record["used"],
-            )
-            for record in tables.get(TABLE, {}).values()
+            tuple(record["key"]): _read(record) for record in tables.get(TABLE, {}).values()
         }
 
-    def _put(self, key: Key, window: _Window | None) -> None:
+    def _note(self, key: Key) -> None:
+        """Remember how a window is that is about to change, if changes are recorded."""
+        # Only the first change since the last commit is noted: that is what to return to if the
+        # next commit fails.
         if self.outlives:
-            # Only the first change since the last commit is noted: that is what to return to if the
-            # next commit fails.
             self._before.setdefault(key, self._open.get(key))
-        if window is None:
-            del self._open[key]
-        else:
-            self._open[key] = window
 
 
 def _name(key: Key) -> str:
     return "/".join([quote(part, safe="") for part in key])
 
 
+def _round_up(moment: datetime) -> int:
+    return math.ceil(moment.timestamp())
+
+
+def _read(record: Record) -> _Window:
+    end = datetime.fromisoformat(record["end"])
+    return datetime.fromisoformat(record["start"]), end, record["used"], _round_up(end)
+
+
 def _record(key: Key, window: _Window) -> Record:
-    start, end, used = window
+    start, end, used, _ = window
     return {
         "id": _name(key),
         "key": list(key),

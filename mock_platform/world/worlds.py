@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mock_platform.settings import NamesMode, WireMode
+from mock_platform.settings import NamesMode
 from mock_platform.world.blueprint import Blueprint
 from mock_platform.world.ids import check_seed
 from mock_platform.world.names import DEFAULT, TooManyWorlds, UnknownWorld, check_name
@@ -220,7 +220,7 @@ class Worlds:
         change: Callable[[World], None] | None = None,
         refuse_warnings: bool | None = None,
         names: NamesMode | None = None,
-        wire: WireMode | None = None,
+        wire: str | None = None,
         as_of: datetime | None = None,
     ) -> World:
         """Return a new world, a copy of `source` if given. An existing one is returned unchanged.

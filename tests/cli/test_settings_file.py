@@ -23,7 +23,7 @@ delivery-timeout = 1.5
 freeze = 2026-03-01T12:00:00Z
 
 [run]
-wire = "recorded"
+wire = "recorded,missing=200"
 
 [pytest]
 mock-names = "original"
@@ -90,6 +90,7 @@ def test_the_command_line_wins_then_the_environment(
         ("[run]\nport = 1", ":2:1: [run] has no option 'port'."),
         ("[serve]\n\nport = 65536", ":3:1: port: 65536 is not in the range 0<=x<=65535."),
         ("[serve]\nstrict = 1", ":2:1: strict: 1 is not true or false."),
+        ("[serve]\nwire = 'recorded,mising=200'", ":2:1: wire: a wire has no 'mising', but rules"),
         ("[serve]\nhost = ['a', 'b']", ":2:1: host: it is one value, not a list."),
         ("[serve]\nhost = {a = 1}", ":2:1: host: {'a': 1} is neither text nor a number."),
         ("[pytest]\nmock-name = 'x'", ":2:1: [pytest] has no option 'mock-name'. Did you mean "),

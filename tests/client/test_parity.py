@@ -171,6 +171,20 @@ def test_a_world_can_have_original_names(platform: PlatformFace) -> None:
     platform.drop_world("w1")
 
 
+def test_a_world_has_a_wire_of_its_own(platform: PlatformFace) -> None:
+    """What is in doubt is chosen by itself; what does not exist is refused with its like."""
+    world = platform.world("w1", wire="recorded,missing=200,rules=200")
+    with world.session("bearer") as session:
+        missing = session.get("/2/users/99")
+        made = session.post("/2/posts/search/stream/rules", json={"add": [{"value": "espresso"}]})
+
+    assert (200, 200) == (missing.status_code, made.status_code)
+    assert "recorded,missing=200,rules=200" == made.headers["X-Mock-Wire"]
+    with pytest.raises(ValueError, match=r"no 'mising', .* Did you mean 'missing'"):
+        platform.world("w2", wire="recorded,mising=200")
+    platform.drop_world("w1")
+
+
 @pytest.mark.parametrize(
     "as_of", ["2025-11-18", date(2025, 11, 18), datetime(2025, 11, 18, tzinfo=UTC)]
 )

@@ -213,3 +213,16 @@ def test_what_bodies_must_be(
 def test_dumped_state_fits(box: Sandbox, document: dict[str, Any]) -> None:
     """What a world returns as its state is accepted as a new state."""
     body_of(document, "put", "/_mock/state").validate(call(box, "GET", "/state").get_json())
+
+
+@pytest.mark.parametrize("wire", ["recorded", "spec,problems=json"])
+def test_the_description_of_another_wire(wire: str) -> None:
+    """Problems of the platform are JSON there; those of the control plane stay as they are."""
+    described = call(sandbox(wire=wire), "GET", "/openapi.json").get_json()["paths"]
+    platform = described["/2/users/{id}"]["get"]["responses"]["default"]
+    control = described["/_mock/worlds/{name}"]["put"]["responses"]
+
+    assert ["application/json"] == [*platform["content"]]
+    assert {"application/problem+json"} == {
+        kind for status, one in control.items() if status >= "4" for kind in one["content"]
+    }

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -198,3 +199,19 @@ def test_reset() -> None:
     assert before == call(box, "GET", "/state").get_json()
     assert 0 == call(box, "GET", "/requests/count").get_json()["count"]
     assert "2026-03-01T00:00:01.000Z" == call(box, "GET", "/clock", "w1").get_json()["now"]
+
+
+@pytest.mark.parametrize(
+    ("wire", "text"),
+    [
+        ("recorded,limit=cod", "limit is code or problem, not 'cod'. Did you mean 'code'?"),
+        ("recoded", "Did you mean 'recorded'?"),
+        (7, "wire"),
+    ],
+)
+def test_a_wire_that_does_not_exist_is_refused(box: Sandbox, wire: Any, text: str) -> None:
+    """The refusal says what is allowed; no world is made."""
+    answer = call(box, "PUT", "/worlds/w1", json={"wire": wire})
+
+    assert (422, True) == (answer.status_code, text in answer.get_data(as_text=True))
+    assert 200 == call(box, "PUT", "/worlds/w1", json={"wire": "recorded,limit=code"}).status_code

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -10,6 +11,9 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from mock_platform.api.v2.objects.post_view import show_whole_post
+from mock_platform.api.v2.objects.users import NEWEST_FIRST
+from mock_platform.core.wire import read_wire
 from tests.support import BEARER, HARBOR, USER_TOKEN, Keys, Sandbox, sandbox
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -133,6 +137,54 @@ def test_rules_that_were_created(box: Sandbox, dry_run: str) -> None:
     assert 201 == change("recorded", add=both)
     assert 200 == change("recorded", add=[{"value": "("}])
     assert 200 == change("recorded", delete={"values": ["espresso"]})
+
+
+ADD = "/2/tweets/search/stream/rules"
+
+
+@pytest.mark.parametrize("form", ["spec", "recorded"])
+@pytest.mark.parametrize(
+    ("doubt", "request_", "status", "kind", "shown"),
+    [
+        ("rules=200", ("POST", ADD), 200, JSON, "meta"),
+        ("rules=201", ("POST", ADD), 201, JSON, "meta"),
+        ("missing=404", ("GET", "/2/users/99"), 404, "", "title"),
+        ("missing=200", ("GET", "/2/users/99"), 200, JSON, "errors"),
+        ("problems=json", ("GET", "/2/users/99"), 404, JSON, "title"),
+        ("problems=problem+json", ("GET", "/2/users/99"), 404, PROBLEM, "title"),
+        ("limit=code", ("GET", ""), 429, JSON, "code"),
+        ("limit=problem", ("GET", ""), 429, "", "title"),
+        ("unknown=ignored", ("GET", f"{BY_NAME}?colour=red"), 200, JSON, "data"),
+        ("unknown=refused", ("GET", f"{BY_NAME}?colour=red"), 400, "", "errors"),
+    ],
+)
+def test_each_doubt_by_itself(
+    form: str, doubt: str, request_: tuple[str, str], status: int, kind: str, shown: str
+) -> None:
+    """What was seen in more than one form is chosen by itself, on either wire."""
+    box, (method, path) = sandbox(limits="public", freeze=NOON), request_
+    asked = {"X-Mock-Wire": f"{form},{doubt}"}
+    if not path:
+        path = "/2/trends/by/woeid/1"
+        for _ in range(75):
+            ask(box, path, wire=form)
+    body = {"add": [{"value": "espresso"}]} if method == "POST" else None
+    answer = box.call(method, path, keys=BEARER, headers=asked, json=body)
+    usual = {"spec": PROBLEM, "recorded": JSON}[form]
+
+    assert (status, kind or usual) == (answer.status_code, answer.headers["content-type"])
+    assert shown in answer.get_json()
+    assert read_wire(f"{form},{doubt}").name == answer.headers.get("X-Mock-Wire", "spec")
+    assert form == "recorded" or "x-transaction-id" not in answer.headers
+
+
+def test_events_of_a_world_have_the_links_of_its_wire(box: Sandbox) -> None:
+    """A wire that differs in what is in doubt is as recorded in everything else."""
+    box.world.wire = "recorded-2023"
+    box.call("POST", "/2/tweets", json={"text": "At https://harbor.example/menu"})
+    post = box.world.store.page("posts", {}, order=NEWEST_FIRST, limit=1)[0].record
+
+    assert "https://s.example/" in show_whole_post(box.world, post)["text"]
 
 
 def test_headers_of_v2(box: Sandbox) -> None:
@@ -282,24 +334,31 @@ def test_compression(box: Sandbox, accepted: str, compressed: bool) -> None:
     assert plain == box.world.journal.find()[-1].response_body
 
 
-def test_no_compression_as_documented() -> None:
+@pytest.mark.parametrize("wire", [None, "spec"])
+def test_no_compression_as_documented(wire: str | None) -> None:
     """The wire of the specification has no gzip, and no header of the recorded one."""
-    answer = sandbox().call("GET", BY_NAME, keys=BEARER, headers={"Accept-Encoding": "gzip"})
+    answer = sandbox(wire=wire).call(
+        "GET", BY_NAME, keys=BEARER, headers={"Accept-Encoding": "gzip"}
+    )
 
     assert {"Content-Type", "Content-Length"} == set(own_headers(answer))
+    assert "X-Mock-Wire" not in answer.headers
 
 
 def test_transactions_are_numbered_like_ids(box: Sandbox) -> None:
-    """The same requests have the same transactions after a reset, each its own."""
+    """The same requests have the same after a reset; each its own, journal cleared or not."""
 
     def read() -> list[str]:
         return [ask(box, BY_NAME).headers["x-transaction-id"] for _ in range(3)]
 
     first = read()
+    box.world.journal.clear()
+    later = read()
     box.world.reset()
 
     assert read() == first
-    assert 3 == len(set(first))
+    assert 6 == len({*first, *later})
+    assert re.fullmatch("[0-9a-f]{16}", first[0])
 
 
 EXTENDED, PLACE = {"has_extended_profile"}, {"profile_location"}

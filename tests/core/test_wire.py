@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mock_platform.core.call import Call
-from mock_platform.core.wire import choose_form
-from mock_platform.settings import NamesMode, WireMode
+from mock_platform.core.wire import choose_form, read_wire
+from mock_platform.settings import NamesMode
 
 REAL = "https://api.x.com"
 OURS = "http://127.0.0.1:8080"
@@ -29,13 +29,13 @@ def make_call(base_url: str, **headers: str) -> Call:
         (OURS, "recorded", {}, "recorded"),
         (OURS, "recorded", {"Wire": "spec"}, "spec"),
         (OURS, None, {"Wire": "other"}, "spec"),
+        (OURS, "recorded", {"Wire": "spec,limit=problem"}, "spec,limit=problem"),
+        (OURS, "recorded,missing=200", {}, "recorded-2023"),
     ],
 )
-def test_wire(
-    base_url: str, world: WireMode | None, asked: dict[str, str], expected: WireMode
-) -> None:
+def test_wire(base_url: str, world: str | None, asked: dict[str, str], expected: str) -> None:
     """The nearest choice wins; without one the platform's own hosts have the recorded wire."""
-    assert choose_form(make_call(base_url, **asked), None, world)[1] == expected
+    assert choose_form(make_call(base_url, **asked), None, world)[1].name == expected
 
 
 @pytest.mark.parametrize(
@@ -53,5 +53,46 @@ def test_an_unknown_wire_is_a_warning() -> None:
     choose_form(call, None, None)
 
     assert call.coded_warnings == [
-        ("unknown-wire", "X-Mock-Wire is one of spec, recorded, recorded-2023; 'other' was ignored")
+        (
+            "unknown-wire",
+            "X-Mock-Wire was ignored: a wire is spec, recorded or recorded-2023, and behind it "
+            "what is in doubt, as in recorded,missing=200; not 'other'.",
+        )
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("recorded", "recorded"),
+        ("recorded, rules=200 , unknown=ignored", "recorded,rules=200,unknown=ignored"),
+        ("recorded,rules=201", "recorded"),
+        ("recorded-2023,missing=404", "recorded"),
+        ("spec,problems=json", "spec,problems=json"),
+        ("spec,rules=201,rules=201", "spec,rules=201"),
+    ],
+)
+def test_what_is_in_doubt_is_chosen_by_itself(text: str, name: str) -> None:
+    """A wire is named after what differs from the usual one of its form; names read back alike."""
+    wire = read_wire(text)
+
+    assert name == wire.name
+    assert wire == read_wire(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("recoded", "a wire is spec, .* not 'recoded'. Did you mean 'recorded'[?]"),
+        ("", "not ''"),
+        ("rules=201", "not 'rules=201'"),
+        ("spec,mising=200", "no 'mising', but rules, missing, .*. Did you mean 'missing'[?]"),
+        ("spec,limit=problems", "limit is code or problem, not 'problems'. Did you mean 'problem'"),
+        ("spec,rules=200,rules=201", "rules is both 200 and 201"),
+        ("spec,", "no ''"),
+    ],
+)
+def test_what_is_no_wire(text: str, fault: str) -> None:
+    """The message names what is wrong, what is allowed, and what was probably meant."""
+    with pytest.raises(ValueError, match=fault):
+        read_wire(text)

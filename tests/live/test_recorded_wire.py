@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import requests
@@ -23,15 +24,16 @@ from mock_platform import MockPlatform
 from mock_platform.core.auth.tester_access import environment
 from tests.commands import finished
 from tests.conftest import Tool
+from tests.live import python_samples
 
 pytestmark = pytest.mark.live
 
 OWN, MISSING = "2244994945", "99"
-PROGRAM = Path(__file__).parent / "node" / "wire.cjs"
+PROGRAMS = Path(__file__).parent / "node"
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 NOT_FOUND = "Could not find user with id: [99]."
-TIME_OF = {"tweepy": "tweepy.client", "TwitterAPI": "TwitterAPI.TwitterPager"}
-"""The modules whose time stands still while they wait."""
+TIME_OF = ("tweepy.client", "TwitterAPI.TwitterPager", "tests.live.python_samples")
+"""The modules whose time stands still while they wait; that of twarc, if it is installed."""
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +63,7 @@ def waits(platform: MockPlatform, monkeypatch: pytest.MonkeyPatch) -> list[float
     def now() -> float:
         return platform.clock.now().timestamp()
 
-    for module in TIME_OF.values():
+    for module in filter(sys.modules.get, (*TIME_OF, "twarc.decorators2")):
         monkeypatch.setattr(sys.modules[module], "time", SimpleNamespace(sleep=sleep, time=now))
     return found
 
@@ -156,13 +158,85 @@ def test_the_vendors_sdk(platform: MockPlatform) -> None:
     assert str(int(NOON.timestamp()) + 900) == headers["x-rate-limit-reset"]
 
 
+@pytest.fixture
+def twarc2() -> Any:
+    """The class of twarc for version 2."""
+    return pytest.importorskip("twarc", exc_type=ImportError).Twarc2
+
+
+def test_twarc(twarc2: Any, platform: MockPlatform, waits: list[float]) -> None:
+    """It waits for a reset, follows pages, and raises what requests raises, by app and by user."""
+    by_app = twarc2(bearer_token=platform.credentials["bearer_token"], metadata=False)
+    by_user = twarc2(*keys(platform), metadata=False)
+
+    pages = list(by_app.followers(OWN, user_id=OWN, max_results=50))
+    for _ in range(76):
+        by_app.get("https://api.twitter.com/2/trends/by/woeid/1")
+    mine = next(by_user.user_lookup([OWN, MISSING]))
+    with pytest.raises(requests.HTTPError) as missing:
+        by_app.get(f"https://api.twitter.com/2/users/{MISSING}")
+
+    assert 3 == len(pages)
+    assert 100 < len({user["id"] for page in pages for user in page["data"]})
+    assert [901] == waits
+    assert ([OWN], NOT_FOUND.replace("id:", "ids:")) == (
+        [user["id"] for user in mine["data"]], mine["errors"][0]["detail"],
+    )  # fmt: skip
+    assert NOT_FOUND == missing.value.response.json()["detail"]
+
+
+def test_programs_in_the_form_of_the_vendors_samples(
+    platform: MockPlatform, waits: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They need 201 for rules, follow tokens, and sleep until the reset that a 429 names."""
+    monkeypatch.setenv("MOCK_PLATFORM_BEARER_TOKEN", platform.credentials["bearer_token"])
+    for _ in range(2):  # the second time there are rules to delete
+        made = python_samples.set_rules([{"value": "espresso", "tag": "coffee"}])
+
+    followers = f"{python_samples.HOST}/users/{OWN}/followers"
+    pages = list(python_samples.list_pages(followers, "pagination_token", max_results=50))
+    found = list(
+        python_samples.list_pages(
+            f"{python_samples.HOST}/tweets/search/recent", "next_token",
+            query="the", max_results=10,
+        )
+    )  # fmt: skip
+    for _ in range(76):
+        python_samples.connect_to_endpoint(f"{python_samples.HOST}/trends/by/woeid/1")
+
+    assert 1 == made["meta"]["summary"]["created"]
+    assert 3 == len(pages)
+    assert len(found) > 1
+    assert [901] == waits
+    with pytest.raises(RuntimeError, match=r"error: 404 .*Could not find user with id"):
+        python_samples.connect_to_endpoint(f"{python_samples.HOST}/users/{MISSING}")
+
+
+def run_in_node(node: str, program: str, platform: MockPlatform, **more: str) -> Any:
+    """What a program of `node/` printed."""
+    command = [node, str(PROGRAMS / program), platform.base_url]
+    found = {**environment(platform.credentials), **more}
+    ran = finished(command, env={**os.environ, **found})
+    assert 0 == ran.returncode, ran.stderr
+    return json.loads(ran.stdout)
+
+
+def test_programs_of_node_in_the_form_of_the_vendors_samples(
+    platform: MockPlatform, tool: Tool
+) -> None:
+    """With fetch, as the samples in JavaScript have it: rules, pages, a sleep, an error."""
+    told = run_in_node(tool("node"), "samples.cjs", platform)
+    pages, followers = told["followers"]
+
+    assert (1, 3) == (told["rules"], pages)
+    assert followers > 100
+    assert [901] == told["slept"]
+    assert f"404: {NOT_FOUND}" == told["missing"]
+
+
 def test_twitter_api_v2(platform: MockPlatform, tool: Tool, node_modules: Path) -> None:
     """The client of node reads both windows, waits, follows pages, and types its errors."""
-    more = {**environment(platform.credentials), "NODE_PATH": str(node_modules)}
-    command = [tool("node"), str(PROGRAM), platform.base_url]
-    ran = finished(command, env={**os.environ, **more})
-    assert 0 == ran.returncode, ran.stderr
-    told = json.loads(ran.stdout)
+    told = run_in_node(tool("node"), "wire.cjs", platform, NODE_PATH=str(node_modules))
 
     assert {"limit": 15, "remaining": 0} == told["limited"]["window"]
     assert 900 == told["limited"]["wait"]

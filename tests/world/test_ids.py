@@ -195,3 +195,16 @@ class TestMoments:
         )
 
         assert 0 < first < second < 2**63
+
+
+def test_stamps_depend_on_the_number_alone() -> None:
+    """They are the same in whatever order they are asked for, and draw no id."""
+    numbers = [0, 1, 63, 64, 1, 10**12]
+    ids, again = Ids(seed=7, world="shop"), Ids(seed=7, world="shop")
+    found = {number: ids.stamp(number) for number in numbers}
+
+    assert {number: again.stamp(number) for number in sorted(found, reverse=True)} == found
+    assert len(set(found.values())) == len(found)
+    assert {16} == {len(stamp) for stamp in found.values()}
+    assert Ids(seed=8, world="shop").stamp(0) != found[0]
+    assert 0 == ids.drawn

@@ -81,6 +81,10 @@ test("worlds are made, copied, listed and dropped", async () => {
   assert.equal(await statusOf(old, "bearer", "/2/news/search?query=coffee"), 404);
   await old.drop();
   await assert.rejects(platform.world("w3", { names: "true" }), ValueError);
+  await assert.rejects(platform.world("w3", { wire: "recorded,mising=200" }), ValueError);
+  const recorded = await platform.world("w5", { wire: "recorded,missing=200" });
+  assert.equal(await statusOf(recorded, "bearer", "/2/users/99"), 200);
+  await recorded.drop();
   await assert.rejects(platform.dropWorld("default"), ValueError);
 });
 

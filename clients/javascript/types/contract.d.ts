@@ -1,6 +1,6 @@
 // Made by `make docs` from the settings and tables in Python; do not edit.
 
-import type { Instant } from "./index.js";
+import type { Instant, Wire } from "./index.js";
 
 /** The settings of a sandbox, by their names in Python; see docs/command-line.md. */
 export interface Settings {
@@ -65,9 +65,9 @@ export interface Settings {
   names?: "neutral" | "original";
   /**
    * Answers as documented (spec), or as the real service was recorded where that differs: now, or
-   * until 2023.
+   * until 2023. What is in doubt can be chosen behind it: recorded,missing=200.
    */
-  wire?: "spec" | "recorded" | "recorded-2023";
+  wire?: Wire;
   /**
    * Answer with the endpoints, fields, names of events and refusals that the release history had at
    * this date, whatever the clock says.

@@ -28,6 +28,14 @@ export type {
 export type Instant = Date | string;
 
 /**
+ * How answers are on the wire: as documented, or as recorded, and behind it what is in doubt, as in
+ * `recorded,missing=200`.
+ */
+export type Wire = WireName | `${WireName},${InDoubt}=${string}`;
+type WireName = "spec" | "recorded" | "recorded-2023";
+type InDoubt = "rules" | "missing" | "problems" | "limit" | "unknown";
+
+/**
  * A record of a table in stored form: wire form and underscore keys. Integers beyond
  * `Number.MAX_SAFE_INTEGER`, such as ids of posts, are `bigint`.
  */
@@ -613,7 +621,7 @@ export interface WorldOptions {
   /** With `original`, clients may use the original names of the platform. */
   names?: "neutral" | "original";
   /** Answers as documented, or as the real service was recorded where that differs. */
-  wire?: "spec" | "recorded" | "recorded-2023";
+  wire?: Wire;
   /** The date of the contract, such as `"2026-03-01"`, whatever the clock says. */
   asOf?: Instant;
 }

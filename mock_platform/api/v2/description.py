@@ -19,7 +19,7 @@ from mock_platform.core.envelope import Flat
 from mock_platform.core.fields import Json, ListOf, Text
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.schema import Schema
-from mock_platform.settings import NamesMode, WireMode
+from mock_platform.settings import NamesMode, WireChoice
 from mock_platform.world.world import World
 
 DOCUMENT_ADDRESS = public_fact(
@@ -48,12 +48,12 @@ DESCRIPTION_ID = "openapi.get"
 
 
 def make_operation(
-    document: Callable[[str, NamesMode, WireMode, datetime | None], dict[str, Any]],
+    document: Callable[[str, NamesMode, WireChoice, datetime | None], dict[str, Any]],
 ) -> Operation:
     """Return the operation; `document` is called with base address, names, wire and a date."""
 
     def get(call: Call, world: World) -> dict[str, Any]:
-        return document(call.base_url, call.names, call.wire, call.as_of)
+        return document(call.base_url, call.names, call.chosen, call.as_of)
 
     return Operation(
         id=DESCRIPTION_ID,

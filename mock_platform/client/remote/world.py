@@ -42,7 +42,7 @@ from mock_platform.core.errors import NotInProcess, UnknownScenario
 from mock_platform.core.installed import require_extra
 from mock_platform.names import OwnName
 from mock_platform.scenario.outline import ANY_NAME, UnfiredRule
-from mock_platform.settings import NamesMode, WireMode
+from mock_platform.settings import NamesMode
 from mock_platform.world.clock import UPTIME, Happening, Instant, parse_instant
 from mock_platform.world.ids import check_seed
 from mock_platform.world.names import DEFAULT, UnknownWorld, check_name, is_name
@@ -383,7 +383,7 @@ class RemotePlatform(RemoteWorld, PlatformFace):
         own_credentials: bool = False,
         warnings: Literal["ignore", "error"] | None = None,
         names: NamesMode | None = None,
-        wire: WireMode | None = None,
+        wire: str | None = None,
         as_of: Instant | date | None = None,
     ) -> RemoteWorld:
         is_error(warnings)

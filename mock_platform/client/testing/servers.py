@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
 
 from msgspec import Struct, field
 
-from mock_platform.client.arguments import check_names, read_as_of
+from mock_platform.client.arguments import check_names, check_wire, read_as_of
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.platform import MockPlatform
 from mock_platform.client.remote.world import RemoteWorld
@@ -30,7 +30,7 @@ from mock_platform.names import OwnName
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.engine import Engine
 from mock_platform.scenario.outline import is_file
-from mock_platform.settings import NamesMode, WireMode
+from mock_platform.settings import NamesMode
 from mock_platform.verification.costs.document import CostsDocument
 from mock_platform.world.clock import Instant
 
@@ -74,6 +74,8 @@ class WorldRequest(Struct, frozen=True):
     """Whether the server refuses what the specification does not show."""
     names: NamesMode | None = None
     """Which names clients use and get; `None`: those of the server."""
+    wire: str | None = None
+    """How answers are on the wire; `None`: as those of the server."""
     as_of: datetime | None = None
     """The date of the contract; `None`: that of the server."""
 
@@ -87,6 +89,7 @@ class _Reader(Struct):
     clock: datetime | str | None = None
     strict: bool = False
     names: NamesMode | None = None
+    wire: str | None = None
     as_of: datetime | None = None
 
     def mock_scenario(self, name: str, /, **parameters: Any) -> None:
@@ -112,6 +115,12 @@ class _Reader(Struct):
         except ValueError as fault:
             raise TypeError(fault) from fault
 
+    def mock_wire(self, wire: str) -> None:
+        try:
+            self.wire = check_wire(wire)
+        except ValueError as fault:
+            raise TypeError(fault) from fault
+
     def mock_as_of(self, date: Instant) -> None:
         try:
             self.as_of = read_as_of(date)
@@ -132,6 +141,7 @@ def read_markers(markers: Iterable[Marker], folder: Path) -> WorldRequest:
         "mock_clock": reader.mock_clock,
         "mock_strict": reader.mock_strict,
         "mock_names": reader.mock_names,
+        "mock_wire": reader.mock_wire,
         "mock_as_of": reader.mock_as_of,
     }
     for marker in markers:
@@ -149,6 +159,7 @@ def read_markers(markers: Iterable[Marker], folder: Path) -> WorldRequest:
         reader.clock,
         reader.strict,
         reader.names,
+        reader.wire,
         reader.as_of,
     )
 
@@ -160,7 +171,7 @@ def make_world(make: Callable[..., W], name: str, request: WorldRequest) -> W:
         BadWorldRequest: The clock cannot be stopped at this moment.
     """
     at = request.clock
-    wanted = {"names": request.names, "as_of": request.as_of}
+    wanted = {"names": request.names, "wire": request.wire, "as_of": request.as_of}
     own = {name: value for name, value in wanted.items() if value is not None}
     with nullcontext() if at is None else _name_marker(f"mock_clock({at!r})"):
         return make(name, freeze=at, **own)
@@ -204,6 +215,7 @@ _FORMS = {
     "mock_clock": "mock_clock(instant)",
     "mock_strict": "mock_strict",
     "mock_names": "mock_names(names)",
+    "mock_wire": "mock_wire(wire)",
     "mock_as_of": "mock_as_of(date)",
 }
 
@@ -219,7 +231,7 @@ class LocalServers:
         self,
         warnings: Literal["ignore", "error"] = "ignore",
         names: NamesMode | None = None,
-        wire: WireMode | None = None,
+        wire: str | None = None,
         as_of: datetime | None = None,
     ) -> None:
         self._as_of = as_of
@@ -356,7 +368,7 @@ class SharedServer:
         world: str,
         warnings: Literal["ignore", "error"] | None = None,
         names: NamesMode | None = None,
-        wire: WireMode | None = None,
+        wire: str | None = None,
         as_of: datetime | None = None,
     ) -> None:
         """Make a world for this worker on the server at `url`; replaces one of the same name.

@@ -11,7 +11,7 @@ from typing import Any
 
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.operation import Dated, Operation
-from mock_platform.settings import NamesMode, WireMode
+from mock_platform.settings import DOCUMENTED, NamesMode, WireChoice
 
 HERE = "http://base-address.invalid"
 """Placeholder for the address at which the document is requested."""
@@ -36,13 +36,13 @@ class Description:
         self._make = make
         self._write = write
         self._operations = operations
-        self._texts: dict[tuple[NamesMode, WireMode, datetime | None], bytes] = {}
+        self._texts: dict[tuple[str | datetime | None, ...], bytes] = {}
 
     def at(
         self,
         base_url: str,
         names: NamesMode = "neutral",
-        wire: WireMode = "spec",
+        wire: WireChoice = DOCUMENTED,
         as_of: datetime | None = None,
     ) -> JsonObject:
         """Return the document with this base address and these names, of this wire and date."""
@@ -53,16 +53,17 @@ class Description:
         history = () if as_of is None else [x for o in self._operations() for x in o.history]
         dates = [each.at for each in history if as_of is not None and each.at <= as_of]
         changed = None if as_of is None else max(dates, default=_NEVER)
-        text = self._texts.get((names, wire, changed))
+        key = (names, wire.form, wire.rules, wire.problems, changed)
+        text = self._texts.get(key)
         if text is None:  # two first readers make the same text
             made = self._make()
-            if wire != "spec":
-                _describe_recorded(made)
+            if wire != DOCUMENTED:
+                _describe_as_chosen(made, wire)
             if changed is not None:
                 made = loads(dumps(made), max_nesting=256)  # parts of it are shared
                 _describe_as_of(made, {o.id: o for o in self._operations()}, changed)
             text = dumps(self._write(made) if names == "original" else made)
-            self._texts[names, wire, changed] = text
+            self._texts[key] = text
         document: JsonObject = loads(
             text.replace(HERE.encode(), dumps(base_url)[1:-1]), max_nesting=256
         )
@@ -137,20 +138,22 @@ def _find_properties(
             yield properties, first
 
 
-def _describe_recorded(value: Any) -> None:
-    """Turn a description into that of the recorded wire, in place."""
+def _describe_as_chosen(value: Any, wire: WireChoice) -> None:
+    """Turn a description into that of another wire, in place."""
     if isinstance(value, list):
         for each in value:
-            _describe_recorded(each)
+            _describe_as_chosen(each, wire)
     elif isinstance(value, dict):
-        # Problems have the media type of everything else there, so one list has all forms.
-        problem = value.pop("application/problem+json", None)
-        if problem is not None:
-            usual = value["application/json"]
-            value["application/json"] = {
-                "schema": {"anyOf": [problem["schema"], *usual["schema"]["anyOf"]]}
-            }
-        recorded = value.pop(RECORDED, {})
-        value.update(recorded)
+        # Where problems have the media type of everything else, one list has all forms. The control
+        # plane has none: its problems are the same on every wire.
+        problem = value.get("application/problem+json")
+        forms = value.get("application/json", {}).get("schema", {}).get("anyOf")
+        if problem is not None and forms is not None and wire.problems == "json":
+            value["application/json"] = {"schema": {"anyOf": [problem["schema"], *forms]}}
+            del value["application/problem+json"]
+        recorded = value.get(RECORDED, {})
+        is_status = any(key.isdecimal() for key in recorded)
+        if wire.rules == "201" if is_status else wire.form == "recorded":
+            value.update(value.pop(RECORDED, {}))
         for each in value.values():
-            _describe_recorded(each)
+            _describe_as_chosen(each, wire)

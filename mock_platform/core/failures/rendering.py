@@ -46,6 +46,7 @@ from mock_platform.core.faults import INVALID, MAX_FAULTS, MISSING, V2_WORDS, cu
 from mock_platform.core.jsonio import MAX_VALUES, BadJson, dumps, loads
 from mock_platform.core.operation import Dialect, dialect_of
 from mock_platform.core.pairs import Pairs
+from mock_platform.settings import DOCUMENTED
 
 JSON = "application/json; charset=utf-8"
 _MAX_HINTS = 20
@@ -56,7 +57,9 @@ RECORDED_STATUSES = public_fact(
     "On the recorded wire rules that were created answer 201. A missing resource is a 404 with "
     "errors, title, detail and type alone; with --wire recorded-2023 its reading is a 200 with "
     "errors. Problems are application/json, few with a status. A used-up limit is the problem Too "
-    "Many Requests, an unknown path an empty 404; the text of code 32 ends with a full stop.",
+    "Many Requests, an unknown path an empty 404; the text of code 32 ends with a full stop. The "
+    "statuses of rules and of what is missing, the media type of problems, and the form of a "
+    "used-up limit can each be chosen by itself.",
     "wire, sections 2 and 3",
 )
 HEADERS: Mapping[str, tuple[tuple[str, str], ...]] = {"ads": (("x-current-api-version", "12"),)}
@@ -93,8 +96,8 @@ def _render_in_dialect(failure: Failure, call: Call) -> Reply:
         return Reply(form.status, dumps(form.as_json()), headers)
     if isinstance(form, ProblemFailure):
         call.assume(*form.assumptions)
-        if call.wire == "recorded":
-            return _render_as_recorded(failure, form.problem, call)
+        if call.chosen is not DOCUMENTED:
+            return _render_as_chosen(failure, form.problem, call)
         body = dumps(form.problem.as_json(call.base_url))
         return Reply(form.problem.status, body, [("Content-Type", MEDIA_TYPE), *failure.headers])
     if form is not failure:
@@ -113,14 +116,19 @@ def _render_in_dialect(failure: Failure, call: Call) -> Reply:
     return Reply(status, dumps(payload), [("Content-Type", JSON), *own], reason=reason)
 
 
-def _render_as_recorded(failure: Failure, shown: Problem, call: Call) -> Reply:
+def _render_as_chosen(failure: Failure, shown: Problem, call: Call) -> Reply:
+    chosen, is_recorded = call.chosen, call.wire == "recorded"
     call.assume(RECORDED_STATUSES)
-    if isinstance(failure, RouteNotFound):
+    if is_recorded and isinstance(failure, RouteNotFound):
         return Reply(404)
-    headers = [("Content-Type", JSON), *_name_realm(failure.headers)]
-    if call.until_2023 and shown.repeated and call.method == "GET":
-        return Reply(200, dumps({"errors": [shown.as_item(call.base_url)]}), headers)
-    return Reply(shown.status, dumps(shown.as_recorded(call.base_url)), headers)
+    own = _name_realm(failure.headers) if is_recorded else failure.headers
+    if chosen.missing == "200" and shown.repeated and call.method == "GET":
+        body = dumps({"errors": [shown.as_item(call.base_url)]})
+        return Reply(200, body, [("Content-Type", JSON), *own])
+    base = call.base_url
+    body = dumps(shown.as_recorded(base) if is_recorded else shown.as_json(base))
+    kind = JSON if chosen.problems == "json" else MEDIA_TYPE
+    return Reply(shown.status, body, [("Content-Type", kind), *own])
 
 
 def _name_realm(headers: Iterable[tuple[str, str]], code: int | None = None) -> Pairs:
@@ -183,8 +191,8 @@ def _form(failure: Failure, dialect: Dialect, call: Call) -> Failure:
     if dialect != "ads" and isinstance(failure, CallerSuspended):
         return NumericFailure(64)
     if dialect == "v2" and isinstance(failure, RateLimited):
-        recorded = call.wire == "recorded"
-        return ProblemFailure(_blank(429, "Too Many Requests")) if recorded else NumericFailure(88)
+        limited = NumericFailure(88), ProblemFailure(_blank(429, "Too Many Requests"))
+        return limited[call.chosen.limit == "problem"]
     if dialect == "v2":
         return ProblemFailure(_as_problem(failure, call))
     return _as_numeric(failure) if dialect == "oauth" else _as_named(failure)

@@ -126,6 +126,14 @@ class _Writer:
                 media["encoding"] = {names.get(n, n): v for n, v in media["encoding"].items()}
         return {**holder, "content": content}
 
+    def _write_properties(self, properties: JsonObject, place: _Place) -> JsonObject:
+        # An older name may be taken beside the newer one that is written in the same way.
+        written: JsonObject = {}
+        for name, inner in properties.items():
+            form = self.write(inner, place.go_into(name), name)
+            written.setdefault(place.names.get(name, name), form)
+        return written
+
     def write(self, form: Any, place: _Place, key: str = "") -> Any:
         """Return a JSON Schema with the names of a place; it is that of the value of a key."""
         if not isinstance(form, dict):
@@ -135,10 +143,7 @@ class _Writer:
             if word == "$ref":
                 written[word] = self._refer(value, place, key)
             elif word == "properties":
-                written[word] = {
-                    place.names.get(name, name): self.write(inner, place.go_into(name), name)
-                    for name, inner in value.items()
-                }
+                written[word] = self._write_properties(value, place)
             elif word == "required" and isinstance(value, list):
                 written[word] = [place.names.get(name, name) for name in value]
             elif word in _LISTS_OF_FORMS:

@@ -38,7 +38,7 @@ class RateLimitEffect(Struct, frozen=True):
         if self.limit is None and windows.is_over(key) and not staging.alone:
             return proceed()
         state = windows.count(key, self.limit or 0, self.window)
-        headers = dict(rate_headers({"x-rate-limit": state}))
+        headers = dict(rate_headers(state))
         own = dict(call.extra_headers)  # of the operation's own limit, if it has one
         if self.limit is None:
             headers["x-rate-limit-limit"] = own.get("x-rate-limit-limit", "1")

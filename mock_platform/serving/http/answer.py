@@ -8,7 +8,6 @@ read. During a pause no thread is occupied.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
 from types import TracebackType
 from typing import Any
 
@@ -32,9 +31,17 @@ _MAX_NAMES = 1000
 _SERVER_LINE = f"Server: {SOFTWARE}\r\n"
 
 
-@lru_cache(_MAX_NAMES)
-def _kind_of(name: str) -> str | None:
-    return _WATCHED.get(name.lower())
+class _Kinds(dict[str, str | None]):
+    """What the server needs of each header, by its name as it is spelled; filled by use."""
+
+    def __missing__(self, name: str) -> str | None:
+        kind = _WATCHED.get(name.lower())
+        if len(self) < _MAX_NAMES:
+            self[name] = kind
+        return kind
+
+
+_KINDS = _Kinds()
 
 
 class Answer:
@@ -212,7 +219,7 @@ class Answer:
         lines = [f"HTTP/1.1 {self.status}\r\n"]
         dated = named = False
         for name, value in self.headers:
-            kind = _kind_of(name)
+            kind = _KINDS[name]
             if kind is not None:
                 if kind == "connection":
                     self.keep_alive = self.keep_alive and value.lower() != "close"

@@ -25,7 +25,7 @@ from mock_platform.core.pairs import decode_pairs
 from mock_platform.core.tables.fixtures import BadFixtures
 from mock_platform.core.tables.table import Table
 from mock_platform.platform import Platform
-from mock_platform.settings import Settings, WireMode
+from mock_platform.settings import Settings
 from mock_platform.verification.compare.answers import ComparedAnswer
 from mock_platform.verification.fidelity.facts import Fact, find_moment, is_like, read_body
 from mock_platform.verification.fidelity.instrument import (
@@ -329,7 +329,7 @@ class _Question:
                 tokens[key]["access"] = "read"
 
     @property
-    def _wire(self) -> WireMode:
+    def _wire(self) -> str:
         return "recorded" if self._values.moment.year > _LAST_OF_OLDER else "recorded-2023"
 
     @property

@@ -17,7 +17,7 @@ from mock_platform.api.served import OPERATIONS
 from mock_platform.control.examples import sample
 from mock_platform.core.envelope import Lines
 from mock_platform.core.operation import MINUTE, Operation
-from mock_platform.settings import NamesMode, WireMode
+from mock_platform.settings import NamesMode
 from tests.support import Sandbox, sandbox
 from tests.test_kept_worlds import NOON
 
@@ -25,7 +25,7 @@ WIRES = (("neutral", "spec"), ("original", "spec"), ("original", "recorded"))
 
 
 @cache
-def open_box(names: NamesMode, wire: WireMode) -> tuple[Sandbox, Mapping[str, Any]]:
+def open_box(names: NamesMode, wire: str) -> tuple[Sandbox, Mapping[str, Any]]:
     """A sandbox with these names and this wire, and the description that it serves."""
     box = sandbox(freeze=NOON, limits="off", names=names, wire=wire)
     return box, box.call("GET", "/2/openapi.json", keys=None).get_json()
@@ -66,7 +66,7 @@ def list_all_fields(described: Mapping[str, Any]) -> dict[str, str]:
 @pytest.mark.parametrize(("names", "wire"), WIRES)
 @pytest.mark.parametrize("operation", list(list_answered()), ids=lambda each: each.id)
 def test_answers_are_valid_under_the_description(
-    operation: Operation, names: NamesMode, wire: WireMode
+    operation: Operation, names: NamesMode, wire: str
 ) -> None:
     """A client that checks what it gets, or was generated, reads every answer."""
     box, document = open_box(names, wire)
@@ -87,7 +87,7 @@ def test_answers_are_valid_under_the_description(
 
 
 @pytest.mark.parametrize(("names", "wire"), WIRES)
-def test_descriptions_are_valid(names: NamesMode, wire: WireMode) -> None:
+def test_descriptions_are_valid(names: NamesMode, wire: str) -> None:
     """The document follows OpenAPI, and refers to nothing that it does not have."""
     _, document = open_box(names, wire)
 
@@ -111,11 +111,32 @@ def test_refusals_of_the_recorded_wire_are_described(path: str) -> None:
     assert [] == [each.message for each in faults]
 
 
-@pytest.mark.parametrize(("wire", "status"), [("spec", "x-mock-recorded"), ("recorded", "201")])
-def test_what_is_recorded_otherwise_is_described(wire: WireMode, status: str) -> None:
+@pytest.mark.parametrize(
+    ("wire", "status"),
+    [
+        ("spec", "x-mock-recorded"),
+        ("recorded", "201"),
+        ("spec,rules=201", "201"),
+        ("recorded,rules=200", "x-mock-recorded"),
+    ],
+)
+def test_what_is_recorded_otherwise_is_described(wire: str, status: str) -> None:
     """Rules that are made answer 201 there; elsewhere the description says that they would."""
     _, document = open_box("original", wire)
 
     described = document["paths"]["/2/tweets/search/stream/rules"]["post"]["responses"]
 
+    kind = "application/json" if wire.startswith("recorded") else "application/problem+json"
     assert {"200", "default", status} == {*described}
+    assert kind == next(iter(described["default"]["content"]))
+
+
+def test_the_fields_of_a_form_have_original_names() -> None:
+    """A form takes older names too; what it lists is that of the newer parameter, as in a query."""
+    _, document = open_box("original", "spec")
+
+    entry = document["paths"]["/2/tweets/search/webhooks/{webhook_id}"]["post"]
+    form = entry["requestBody"]["content"]["application/x-www-form-urlencoded"]["schema"]
+    listed = form["properties"]["tweet.fields"]["items"]["enum"]
+    assert "edit_history_tweet_ids" in listed
+    assert "edit_history_post_ids" not in listed

@@ -21,6 +21,7 @@ def test_markers_are_registered(pytester: pytest.Pytester) -> None:
         "@pytest.mark.mock_strict: refuse what the specification does not show.",
         "@pytest.mark.mock_names(names): let the test's clients use and get 'original' or "
         "'neutral' names.",
+        "@pytest.mark.mock_wire(wire): let answers be as on this wire, such as 'recorded'.",
         "@pytest.mark.mock_as_of(date): let the contract of the test's world be that of this date, "
         "ISO 8601.",
     ] == told
@@ -159,6 +160,31 @@ def test_names_are_chosen_for_a_test(wherever: Run) -> None:
     result.stdout.fnmatch_lines(
         ["*mock_names(names): names is 'neutral' or 'original', not 'old'*"]
     )
+
+
+def test_the_wire_is_chosen_for_a_test(wherever: Run) -> None:
+    """With `mock_wire` one test has a wire of its own; a wrong value is refused."""
+    result = wherever(
+        """
+        import pytest
+
+        @pytest.mark.mock_wire("recorded,missing=200")
+        def test_recorded(mock_platform):
+            answer = mock_platform.session("bearer").get("/2/users/99")
+            assert (200, "read") == (answer.status_code, answer.headers["x-access-level"])
+
+        def test_documented(mock_platform):
+            answer = mock_platform.session("bearer").get("/2/users/99")
+            assert answer.status_code == 404
+
+        @pytest.mark.mock_wire("recoded")
+        def test_wrong(mock_platform):
+            pass
+        """
+    )
+
+    result.assert_outcomes(passed=2, errors=1)
+    result.stdout.fnmatch_lines(["*mock_wire(wire): a wire is *Did you mean 'recorded'?*"])
 
 
 def test_the_contract_of_a_date_is_chosen_for_a_test(wherever: Run) -> None:

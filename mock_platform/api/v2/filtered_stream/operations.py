@@ -364,12 +364,12 @@ def count(call: Call, world: World) -> dict[str, Any]:
 
 
 class _Changed(Flat, frozen=True):
-    """The answer to a change of rules: on the recorded wire, another status if any was made."""
+    """The answer to a change of rules: as recorded, another status if any was made."""
 
     def reply(self, call: Call, result: Any) -> Reply:
         reply = super().reply(call, result)
         created = result["meta"]["summary"].get("created")
-        if self.recorded_status is not None and call.wire == "recorded" and created:
+        if self.recorded_status is not None and call.chosen.rules == "201" and created:
             call.assume(RECORDED_STATUSES)
             reply.status = self.recorded_status
         return reply

@@ -390,7 +390,7 @@ class PostAnswer(Struct):
         elif not may_see(self.world, post, self.viewer_id):
             self.add_hidden_post(parameter, post_id)
             return None
-        else:
+        elif not self._includes("posts", post_id):
             wanted = self.selection
             self._include("posts", post_id, show_post(self.world, post, wanted.post, wanted.links))
         return post
@@ -404,7 +404,7 @@ class PostAnswer(Struct):
         hides = self.hides_protected and parameter in _NAMED
         if shown is not None and hides and not may_see_posts_of(self.world, shown, self.viewer_id):
             self._add_absence(hide_record(parameter, value, "user"))
-        elif shown is not None:
+        elif shown is not None and not self._includes("users", shown["id"]):
             self._include("users", shown["id"], self._select_user(shown))
 
     def _include_mentioned(self, post: Record) -> None:
@@ -427,6 +427,10 @@ class PostAnswer(Struct):
                 self.add_missing("media", "attachments.media_keys", key)
             else:
                 self._include("media", key, self._show_media(media))
+
+    def _includes(self, name: str, key: str) -> bool:
+        """Return whether something is there already: many posts of a page have one author."""
+        return key in self.includes.get(name, ())
 
     def _include(self, name: str, key: str, shown: dict[str, Any]) -> None:
         self.includes.setdefault(name, {}).setdefault(key, shown)

@@ -17,6 +17,7 @@ from msgspec import Struct
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.tables.table import AS, RECORDED
+from mock_platform.core.wire import read_wire
 from mock_platform.settings import NamesMode
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -79,10 +80,13 @@ _LINKS: Mapping[NamesMode, Links] = {
     "original": Links("https://t.co/", "pic.x.com/", "https://x.com/"),
 }
 _CODE = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_LETTERS = bytes(ord(_CODE[byte % len(_CODE)]) for byte in range(256))
+"""The letter of a short link for each byte."""
 _SHOWN_PATH = 15
 """Characters of a path that `display_url` shows of a short link."""
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _SPECIAL = re.compile("[&<>]")
+_WITH_LINKS = ("_reposted_post_id", "_quoted_post_id", "_media_keys")
 _LONGEST_REPOST = 140
 _REPEATED = re.compile(r"RT @\w+: ")
 _ADDRESSED = re.compile(r"(?:@\w{1,15}\s+)+", re.ASCII)
@@ -91,7 +95,8 @@ _VIDEOS = ("7_", "13_")
 
 def find_links(call: Call | World) -> Links | None:
     """Return how an answer, or an event of a world, writes links; `None`: as they were sent."""
-    return _LINKS[call.names or "neutral"] if call.wire == "recorded" else None
+    form = call.wire if isinstance(call, Call) else read_wire(call.wire or "spec").form
+    return _LINKS[call.names or "neutral"] if form == "recorded" else None
 
 
 def write_post(
@@ -104,7 +109,8 @@ def write_post(
     text = post["full_text"]
     short = whole or 2 * len(text) <= USUAL_LENGTH
     # Most texts have none of these, and looking for each is faster than one pattern for all.
-    if links is None and short and "&" not in text and "<" not in text and ">" not in text:
+    is_plain = short and "&" not in text and "<" not in text and ">" not in text
+    if is_plain and (links is None or not _has_links(post)):
         return post
     if post.get(AS) == RECORDED:
         return post
@@ -136,6 +142,13 @@ def write_post(
         found = {**found, "urls": [*found.get("urls", ()), {**end, **place}]}
     shown["text" if "text" in shown else "full_text"] = text
     return post | shown | {"entities": found}
+
+
+def _has_links(post: Record) -> bool:
+    """Return whether short links may be in a post's text, or follow it."""
+    return any(post.get(name) for name in _WITH_LINKS) or bool(
+        (post.get("entities") or {}).get("urls")
+    )
 
 
 def _repeat(world: World, repost: Record, links: Links) -> Record:
@@ -233,7 +246,7 @@ def shorten(world: World, address: str, links: Links) -> dict[str, str]:
 def _make_short(world: World, address: str, links: Links) -> str:
     size = ADDRESS_WEIGHT - len(links.short)
     noise = world.ids.noise(f"links/{address}")
-    return links.short + "".join(_CODE[byte % len(_CODE)] for byte in noise[:size])
+    return links.short + noise[:size].translate(_LETTERS).decode()
 
 
 def _find_links(text: str, entities: Mapping[str, Any]) -> list[tuple[int, int]]:

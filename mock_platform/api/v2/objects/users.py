@@ -194,13 +194,9 @@ def select_user(
     """
     shown: dict[str, Any] = {}
     chosen = frozenset(fields)
-    if "entities" not in user and (links is not None or "entities" in chosen):
-        profile = write_profile(world, user, links)
-        entities = {name: show_entities(one) for name, one in profile["entities"].items()}
-        for mention in (entities["description"] or {}).get("mentions", ()):
-            mention.pop("id", None)
-        found = {name: one for name, one in entities.items() if one}
-        user = user | profile | {"entities": found or None}
+    written = _OF_PROFILE if links else _ENTITIES
+    if "entities" not in user and not written.isdisjoint(chosen) and _has_entities(user):
+        user = user | _show_profile(write_profile(world, user, links))
     for name, find_value in _choose_values(chosen):
         value = find_value(world, user)
         if value is not None:
@@ -218,6 +214,18 @@ def select_user(
     return shown | {name: answer for name, answer in answers.items() if name in chosen}
 
 
+def _has_entities(user: Record) -> bool:
+    return bool(user.get("url")) or _REFERS.search(user.get("description") or "") is not None
+
+
+def _show_profile(profile: Record) -> Record:
+    """Return a profile with its entities in the v2 form."""
+    entities = {name: show_entities(one) for name, one in profile["entities"].items() if one}
+    for mention in (entities.get("description") or {}).get("mentions", ()):
+        mention.pop("id", None)
+    return profile | {"entities": {name: one for name, one in entities.items() if one} or None}
+
+
 @lru_cache(maxsize=256)
 def _choose_values(fields: frozenset[str]) -> list[tuple[str, Callable[[World, Record], Any]]]:
     """Return how these fields are found: a page asks for the same ones with each user."""
@@ -228,14 +236,16 @@ def write_profile(world: World, user: Record, links: Links | None) -> Record:
     """Return description, url and entities (1.1 form) of a user as answers have them."""
     text, address = user.get("description") or "", user.get("url")
     links = None if user.get(AS) == RECORDED else links
-    found = find_entities(world, text) if _REFERS.search(text) else {}
-    written = write_text(world, text, found, links, escape=False)
-    entities: dict[str, Any] = {"description": written.entities}
+    entities: dict[str, Any] = {"description": {}}
+    if _REFERS.search(text):
+        found = find_entities(world, text)
+        written = write_text(world, text, found, links, escape=False)
+        text, entities = written.text, {"description": written.entities}
     if address:
         link = show_address(address) if links is None else shorten(world, address, links)
         address = link["url"]
         entities = {"url": {"urls": [{**link, "indices": [0, len(address)]}]}, **entities}
-    return {"description": written.text, "url": address, "entities": entities}
+    return {"description": text, "url": address, "entities": entities}
 
 
 def name_verification(user: Record) -> str:
@@ -293,6 +303,9 @@ def _read(stored: str) -> Callable[[World, Record], Any]:
     return lambda _world, user: user.get(stored)
 
 
+_ENTITIES = frozenset({"entities"})
+_OF_PROFILE = frozenset({"description", "url", "entities"})
+"""The fields that answers with short links write otherwise than they are stored."""
 _OF_VIEWER = frozenset(
     {
         *("confirmed_email", "receives_your_dm", "connection_status"),
