@@ -6,10 +6,11 @@ import base64
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from typing import Any, Self, TypedDict, Unpack
 
 from marshmallow import ValidationError, fields, validate
+from marshmallow import missing as missing_value
 
 from mock_platform.core.codes import list_countries, list_currencies
 from mock_platform.core.faults import (
@@ -87,7 +88,63 @@ class _Wire:
         return super().make_error(key, **kwargs)  # type: ignore[misc,no-any-return]
 
 
-class Text(_Wire, fields.String):
+_NO_PROCESSORS: list[Any] = []
+"""What all our fields have before and after loading; nobody changes it."""
+
+
+class _Made(fields.Field[Any]):
+    """A field that is made in a quarter of the time; the start of a server makes thousands.
+
+    It comes after the field of the library among the bases, and takes the place of their base.
+    """
+
+    def __init__(
+        self,
+        *,
+        load_default: Any = missing_value,
+        dump_default: Any = missing_value,
+        data_key: str | None = None,
+        attribute: str | None = None,
+        validate: Iterable[Validator] | None = None,
+        required: bool = False,
+        allow_none: bool | None = None,
+        load_only: bool = False,
+        dump_only: bool = False,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Set what the library sets; a test compares both.
+
+        The library gathers the messages of all classes above for each field anew, and looks what
+        each argument could be. Here fields of one class share their messages, and validators are
+        a list.
+
+        Raises:
+            ValueError: A required field has a default.
+        """
+        if required and load_default is not missing_value:
+            raise ValueError("'load_default' must not be set for required fields.")
+        self.load_default, self.dump_default = load_default, dump_default
+        self.attribute, self.data_key, self.required = attribute, data_key, required
+        self.validate, self.validators = validate, [] if validate is None else [*validate]
+        self.pre_load = self.post_load = _NO_PROCESSORS
+        self.allow_none = load_default is None if allow_none is None else allow_none
+        self.load_only, self.dump_only = load_only, dump_only
+        self.metadata = metadata or {}
+        kind: type = type(self)
+        self.error_messages = _gather_messages(kind)
+        self.parent = self.name = self.root = None
+
+
+@cache
+def _gather_messages(cls: type) -> dict[str, Any]:
+    """Return the messages of a class of fields and of those above it."""
+    found: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        found |= vars(base).get("default_error_messages", {})
+    return found
+
+
+class Text(_Wire, fields.String, _Made):
     """A string; no other JSON type is accepted.
 
     Example:
@@ -198,7 +255,7 @@ class Between(validate.Range):
         return value
 
 
-class Integer(_Wire, fields.Integer):
+class Integer(_Wire, fields.Integer, _Made):
     """A whole number: ASCII digits with an optional minus sign in text, a number in JSON.
 
     `454706.0` is an integer in JSON, as JSON Schema says.
@@ -239,7 +296,7 @@ class Long(Integer):
     kind = "Long"
 
 
-class Number(_Wire, fields.Float):
+class Number(_Wire, fields.Float, _Made):
     """A JSON number, whole or not."""
 
     kind = "Number"
@@ -251,7 +308,7 @@ class Number(_Wire, fields.Float):
         return float(value)
 
 
-class Flag(_Wire, fields.Boolean):
+class Flag(_Wire, fields.Boolean, _Made):
     """`true` or `false`, in any case in text."""
 
     kind = "Boolean"
@@ -338,7 +395,7 @@ class CurrencyCode(Text):
         return text
 
 
-class Instant(_Wire, fields.Field[str]):
+class Instant(_Wire, _Made):
     """An ISO 8601 moment, converted to the form of the interface unless `as_sent`.
 
     This form has seconds and `Z`, or with `millis` milliseconds and `Z`.
@@ -371,7 +428,7 @@ class Instant(_Wire, fields.Field[str]):
         raise self._unreadable(value)
 
 
-class CommaList(_Wire, fields.List[Any]):
+class CommaList(_Wire, fields.List[Any], _Made):
     """Values separated by commas in the query; `inner` checks each one.
 
     With `repeatable` the parameter may also be sent several times. Spaces around a value do not
@@ -422,7 +479,7 @@ class CommaList(_Wire, fields.List[Any]):
         return parts if self.exact else [part.strip() for part in parts]
 
 
-class ListOf(_Wire, fields.List[Any]):
+class ListOf(_Wire, fields.List[Any], _Made):
     """A JSON array; `inner` checks each item."""
 
     kind = "Array"
@@ -464,7 +521,7 @@ class ListOf(_Wire, fields.List[Any]):
         return items
 
 
-class Nested(_Wire, fields.Nested):
+class Nested(_Wire, fields.Nested, _Made):
     """A JSON object with its own schema, or with `many` an array of such objects."""
 
     def _unreadable(self, value: Any) -> ValidationError:
@@ -480,7 +537,7 @@ class Nested(_Wire, fields.Nested):
         return super()._deserialize(value, attr, data, partial, **kwargs)
 
 
-class Anything(_Wire, fields.Raw):
+class Anything(_Wire, fields.Raw, _Made):
     """Any JSON value. If `keys` are set, other keys of an object are not read."""
 
     def __init__(
@@ -495,7 +552,7 @@ class Anything(_Wire, fields.Raw):
         super().__init__(**options)
 
 
-class Json(_Wire, fields.Dict):
+class Json(_Wire, fields.Dict, _Made):
     """Any object of JSON."""
 
     kind = "Object"
@@ -507,7 +564,7 @@ class Json(_Wire, fields.Dict):
         return value
 
 
-class Content(_Wire, fields.Field[bytes]):
+class Content(_Wire, _Made):
     """The content of a file: the bytes of a multipart form, or base64 in text."""
 
     kind = "base64"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from marshmallow import Schema, ValidationError
+from marshmallow import Schema, ValidationError, fields
 
 from mock_platform.core.faults import INVALID, MISSING, flatten
 from mock_platform.core.fields import (
@@ -20,6 +20,7 @@ from mock_platform.core.fields import (
     Long,
     Nested,
     Text,
+    _Made,
 )
 
 
@@ -172,3 +173,28 @@ def test_a_text_with_a_dot_is_no_whole_number(text: str) -> None:
     """In the query an integer has digits only."""
     with pytest.raises(ValidationError):
         Schema.from_dict({"count": Integer()})().load({"count": text})
+
+
+@pytest.mark.parametrize(
+    "cls", [Text, Integer, Flag, Instant, Nested], ids=lambda cls: cls.__name__
+)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"required": True, "data_key": "a", "dump_only": True},
+        {"load_default": None, "attribute": "b", "metadata": {"c": 1}},
+        {"load_default": 1, "dump_default": 2, "allow_none": False, "load_only": True},
+        {"validate": [print]},
+    ],
+    ids=str,
+)
+def test_a_field_is_what_the_library_makes(cls: type[_Made], options: dict[str, Any]) -> None:
+    """The short way to a field sets each attribute that the library sets, to the same."""
+    made, by_library = (object.__new__(cls) for _ in range(2))
+    _Made.__init__(made, **options)
+    fields.Field.__init__(by_library, **options)
+
+    assert vars(by_library) == vars(made)
+    with pytest.raises(ValueError, match="load_default"):
+        Text(required=True, load_default="a")
