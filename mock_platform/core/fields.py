@@ -114,9 +114,9 @@ class _Made(fields.Field[Any]):
     ) -> None:
         """Set what the library sets; a test compares both.
 
-        The library gathers the messages of all classes above for each field anew, and looks what
-        each argument could be. Here fields of one class share their messages, and validators are
-        a list.
+        The library gathers the messages of all classes above again for each field, and finds out
+        what kind each argument is of. Here fields of one class share their messages, and validators
+        are a list.
 
         Raises:
             ValueError: A required field has a default.

@@ -125,7 +125,7 @@ BY_ID = {each.id: each for each in OPERATIONS}
 
 
 def is_caller(one: Named) -> bool:
-    """Whether a name in a path is that of the user who calls, and can be nobody else's."""
+    """Whether a name in a path is that of the user who calls, and no other is taken."""
     operation = BY_ID[one.operation]
     is_own = one.value == OWN and not one.in_body and operation.path.startswith("/2/users/:")
     return is_own and B not in operation.auth.schemes
