@@ -20,6 +20,7 @@ from tests.compiling import TESTS, import_from
 from tests.engine import EngineServer
 from tests.lanes import arrange
 from tests.live_servers import LiveServer, LiveWorld, serving
+from tests.made_once import DESCRIBING, describe_once, read_packaged_once
 from tests.support import Sandbox, Sandboxes, load_once
 from tests.support_receiver import Receiver
 
@@ -52,7 +53,7 @@ def pytest_collection_finish() -> None:
     """Leave what is kept for the whole run out of garbage collections: they took a fifth of it."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(10_000, 10, 10)
+    gc.set_threshold(100_000, 20, 100)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -68,6 +69,16 @@ def fixtures_read_once() -> Iterator[None]:
     """The servers that tests start in this process have the packaged fixtures as read once."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("mock_platform.serving.restoring.load_base", load_once)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def made_once() -> Iterator[None]:
+    """Packaged scenarios are parsed, and each description is made, once for each test process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mock_platform.scenario.document.read_source", read_packaged_once)
+        for module in DESCRIBING:
+            patch.setattr(f"{module}.describe", describe_once)
         yield
 
 

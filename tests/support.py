@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, cast
 from urllib.parse import urlencode
 
@@ -16,7 +16,6 @@ from werkzeug.test import TestResponse
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.local import LocalWorld
 from mock_platform.control.plane import ControlPlane
-from mock_platform.core.jsonio import dumps, loads
 from mock_platform.platform import Platform, load_base
 from mock_platform.serving.app import CONTROL, create_app
 from mock_platform.settings import Settings
@@ -91,15 +90,7 @@ def load_once(settings: Settings) -> Base:
 
 def make_platform(settings: Settings) -> Platform:
     """A platform, which takes half the time where its fixtures are the packaged ones."""
-    made = Platform(settings, base=load_once(settings))
-    made.description._make = lambda: loads(_describe_v2(settings), max_nesting=256)
-    return made
-
-
-@lru_cache(16)
-def _describe_v2(settings: Settings) -> bytes:
-    """The description of v2, made once for the same settings: many tests only ask for it."""
-    return dumps(Platform(settings)._describe())
+    return Platform(settings, base=load_once(settings))
 
 
 @dataclass
@@ -183,6 +174,13 @@ class Sandbox:
     def change(self, table: str, key: str, **fields: Any) -> None:
         """Change a stored record of the default world behind the interface."""
         self.put(table, key, self.record(table, key) | fields)
+
+    def clear(self, *tables: str) -> None:
+        """Remove all records of some tables from the default world."""
+        with self.world.work():
+            for table in tables:
+                for entry in self.world.store.page(table):
+                    self.world.store.remove(table, entry.key)
 
     def put(self, table: str, key: str, record: Record) -> None:
         """Store a record in the default world behind the interface."""

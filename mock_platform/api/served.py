@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 
+from msgspec.structs import replace
+
 from mock_platform.api import ads, v2
 from mock_platform.api.ads.conventions import ACCOUNT_SCOPE, READ_ONLY
 from mock_platform.api.ads.lists import SORT_BY
@@ -19,7 +21,7 @@ from mock_platform.api.v2 import prices
 from mock_platform.api.v2.description import DESCRIPTION_ID
 from mock_platform.api.v2.release_history import NAMES_EFFECTIVE, PUBLIC_NAMES
 from mock_platform.core import assumptions
-from mock_platform.core.operation import Dialect, NotServed, Operation, table
+from mock_platform.core.operation import Dialect, NotServed, Operation, Origin, table
 from mock_platform.core.original_names.exchange import Translator
 from mock_platform.core.original_names.translation import Pairs
 from mock_platform.core.tables.table import Table
@@ -71,8 +73,36 @@ SUBJECTS = (
 
 _FOLDERS = tuple(import_module(f"mock_platform.api.{name}") for name in SUBJECTS)
 
+
+def _join_names(dialect: str) -> Pairs:
+    """Return the original names of a dialect: those of its subjects, and what they share."""
+    found = Pairs()
+    for name in (dialect, *SUBJECTS):
+        if name.partition(".")[0] == dialect:
+            folder = import_module(f"mock_platform.api.{name}")
+            found = found.join(getattr(folder, "ORIGINAL_NAMES", Pairs()))
+    return found
+
+
+_DIALECTS: tuple[Dialect, ...] = ("ads", "v2", "oauth")
+_NAMES = {dialect: _join_names(dialect) for dialect in _DIALECTS}
+
+
+def _add_older_path(operation: Operation) -> Operation:
+    """Return an operation of v2 with its path in the original words, which is always served."""
+    segments = _NAMES["v2"].segments if operation.dialect == "v2" else {}
+    older = "/".join(segments.get(segment, segment) for segment in operation.path.split("/"))
+    return (
+        operation if older == operation.path else replace(operation, also=(older, *operation.also))
+    )
+
+
 OPERATIONS: tuple[Operation, ...] = table(
-    *(folder.OPERATIONS for folder in _FOLDERS if hasattr(folder, "OPERATIONS"))
+    [
+        _add_older_path(operation)
+        for folder in _FOLDERS
+        for operation in getattr(folder, "OPERATIONS", ())
+    ]
 )
 """All operations that are served, except the description of the v2 interface itself."""
 OPERATION_IDS: tuple[str, ...] = (*(operation.id for operation in OPERATIONS), DESCRIPTION_ID)
@@ -107,25 +137,25 @@ EXAMPLE_PATHS: Mapping[str, Mapping[str, str]] = {
 """What the paths of example requests have for their parameters in each subject, by operation."""
 
 
-def _join_names(dialect: str) -> Pairs:
-    """Return the original names of a dialect: those of its subjects, and what they share."""
-    found = Pairs()
-    for name in (dialect, *SUBJECTS):
-        if name.partition(".")[0] == dialect:
-            folder = import_module(f"mock_platform.api.{name}")
-            found = found.join(getattr(folder, "ORIGINAL_NAMES", Pairs()))
-    return found
-
-
+_NOT_SHOWN = {
+    assumption.id.partition(".")[0]: v2.OTHER_SHAPES
+    for operation in OPERATIONS
+    if operation.dialect == "v2" and operation.origin is Origin.PUBLIC_FACT
+    for assumption in operation.all_assumptions
+}
 SPEC_SENTENCES: Mapping[str, str] = {
     id_: sentence
     for sentences in (
+        _NOT_SHOWN,
         assumptions.SPEC_SENTENCES,
         *(getattr(folder, "SPEC_SENTENCES", {}) for folder in (ads, v2, *_FOLDERS)),
     )
     for id_, sentence in sentences.items()
 }
-"""What the specification says, by the id of an assumption, or by the part before the dot."""
+"""What the specification says, by the id of an assumption, or by the part before the dot.
+
+A folder of v2 says nothing where the specification says as little: its operations are public facts.
+"""
 
 PUBLISHED_IDS: Mapping[str, str] = {
     DESCRIPTION_ID: "getOpenApiSpec",
@@ -142,9 +172,8 @@ AGENT_TOOLS: Mapping[str, str] = {
 }
 """The tools of the advertising server for agents, by the ids of the operations behind them."""
 
-_DIALECTS: tuple[Dialect, ...] = ("ads", "v2", "oauth")
 ORIGINAL_NAMES = Translator(
-    {dialect: _join_names(dialect) for dialect in _DIALECTS},
+    _NAMES,
     {
         product: pairs
         for folder in _FOLDERS

@@ -9,7 +9,7 @@ from mock_platform.api.oauth.consent.authorizations import find_scope_fault
 from mock_platform.api.oauth.tester_access import approve
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest, Route
-from mock_platform.core.auth.lookup import find_app, first
+from mock_platform.core.auth.lookup import find_app
 from mock_platform.core.auth.oauth2 import SCOPES
 from mock_platform.core.errors import did_you_mean
 from mock_platform.core.fields import Choice, Flag, ListOf, Text
@@ -144,7 +144,7 @@ def _make_user_tokens(
 
 def _find_app(world: World, name: str | None) -> Record:
     if name is None:
-        found = first(world, "apps", {})
+        found = world.store.first("apps")
     else:
         found = world.store.get("apps", name) or find_app(world, name)
     if found is None:
@@ -155,9 +155,9 @@ def _find_app(world: World, name: str | None) -> Record:
 
 def _find_user(world: World, name: str | None) -> Record:
     if name is None:
-        found = first(world, "users", {})
+        found = world.store.first("users")
     else:
-        found = world.store.get("users", name) or first(world, "users", {"screen_name": name})
+        found = world.store.get("users", name) or world.store.first("users", {"screen_name": name})
     if found is None:
         records = [entry.record for entry in world.store.page("users", limit=1000)]
         names = [user["screen_name"] for user in records]

@@ -75,12 +75,12 @@ def list_authorizations(platform: Platform, world: World) -> dict[str, Any]:
     found = credentials(world)
     app, user = found["app"] or {}, found["user"] or {}
     of_app = {name: app.get(name) for name in ("consumer_key", "consumer_secret")}
-    of_user = {"token": user.get("access_token"), "token_secret": user.get("access_token_secret")}
+    take_user = {"token": user.get("access_token"), "token_secret": user.get("access_token_secret")}
     signing = {}
     if app:
         signing = {SIGNED[scheme]: of_app for scheme in ("oauth1-app", "oauth1-request-token")}
-    if app and of_user["token"]:
-        signing[SIGNED["oauth1"]] = of_app | of_user
+    if app and take_user["token"]:
+        signing[SIGNED["oauth1"]] = of_app | take_user
     return {
         "signing": signing,
         "callback": next(iter(app.get("callback_urls", ())), "oob"),

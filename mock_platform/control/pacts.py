@@ -13,7 +13,6 @@ from marshmallow import EXCLUDE, fields
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import WORLD, ControlRequest, Route
 from mock_platform.control.worlds import addresses
-from mock_platform.core.auth.lookup import first
 from mock_platform.core.fields import Choice, Json, ListOf, Nested, Text
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.schema import Schema
@@ -177,8 +176,8 @@ def _sign(request: ControlRequest, params: Mapping[str, Any]) -> str:
     world, scheme = request.world, params.get("scheme")
     with world.lock:
         app = world.store.get("apps", params["app"]) if "app" in params else None
-        app = app or first(world, "apps", {})
-        user = params.get("user") or (first(world, "users", {}) or {}).get("id")
+        app = app or world.store.first("apps")
+        user = params.get("user") or (world.store.first("users") or {}).get("id")
         if app is None:
             raise _refuse(scheme, "app")
         if scheme == "basic":
@@ -194,7 +193,7 @@ def _sign(request: ControlRequest, params: Mapping[str, Any]) -> str:
         wanted = {"app_id": app["id"], "state": "active", "kind": kinds[scheme]}
         if scheme != "bearer":
             wanted["user_id"] = user
-        token = first(world, "tokens", wanted)
+        token = world.store.first("tokens", wanted)
     if token is None:
         raise _refuse(scheme, f"token for the app {app['id']} and the user {user}")
     if scheme == "oauth1":

@@ -75,6 +75,15 @@ def test_only_its_subject_names_an_operation() -> None:
     assert found == []
 
 
+def test_older_paths_follow_from_the_names() -> None:
+    """Each operation of v2 is served at its path in the original words too, and no other is."""
+    also = {each.path: each.also for each in OPERATIONS if each.dialect == "v2"}
+
+    assert ("/2/users/:id/liked_tweets",) == also["/2/users/:id/liked_posts"]
+    assert ("/2/tweets/:id/retweeted_by",) == also["/2/posts/:id/reposted_by"]
+    assert () == also["/2/users/:id/followers"]
+
+
 def test_tables_have_names_of_their_own_and_fixtures_are_theirs() -> None:
     """Two tables of one name would replace each other."""
     names = [table.name for table in TABLES]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
-from mock_platform.core.auth.lookup import find_bearer, first
+from mock_platform.core.auth.lookup import find_bearer
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import NO_CACHE, Flat
 from mock_platform.core.failures.errors import Failure, NumericFailure
@@ -156,7 +156,7 @@ def _is_in_query(call: Call, name: str) -> bool:
 
 def find_outstanding(world: World, app: Record) -> Record | None:
     """Return the app's one valid bearer token, if any."""
-    return first(world, "tokens", {"app_id": app["id"], "kind": "bearer", "state": "active"})
+    return world.store.first("tokens", {"app_id": app["id"], "kind": "bearer", "state": "active"})
 
 
 def _issue(world: World, app: Record) -> Record:

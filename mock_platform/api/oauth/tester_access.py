@@ -18,7 +18,7 @@ from mock_platform.api.oauth.consent.authorizations import SentBack, read_reques
 from mock_platform.api.oauth.consent.pages import OUT_OF_BAND
 from mock_platform.api.oauth.records import REQUEST_TOKEN_SECONDS
 from mock_platform.api.v2.objects.post_text import find_user
-from mock_platform.core.auth.lookup import find_client, first
+from mock_platform.core.auth.lookup import find_client
 from mock_platform.core.auth.tester_access import CannotApprove, Credentials, is_address
 from mock_platform.core.failures.errors import PlainFailure
 from mock_platform.core.pairs import decode_pairs, first_values
@@ -36,17 +36,17 @@ def credentials(world: World) -> Credentials:
     A value that the world does not have (any more) is null, and `accounts` is empty.
     """
     with world.lock:
-        app = first(world, "apps", {})
-        user = first(world, "users", {})
+        app = world.store.first("apps")
+        user = world.store.first("users")
         access = oauth2 = bearer = webhook = None
         if app is not None:
             mine = {"app_id": app["id"], "state": "active"}
-            bearer = first(world, "tokens", {**mine, "kind": "bearer"})
-            webhook = first(world, "webhooks", {"_app_id": app["id"]})
+            bearer = world.store.first("tokens", {**mine, "kind": "bearer"})
+            webhook = world.store.first("webhooks", {"_app_id": app["id"]})
             if user is not None:
-                of_user = {**mine, "user_id": user["id"]}
-                access = first(world, "tokens", {**of_user, "kind": "access"})
-                oauth2 = first(world, "tokens", {**of_user, "kind": "oauth2"})
+                take_user = {**mine, "user_id": user["id"]}
+                access = world.store.first("tokens", {**take_user, "kind": "access"})
+                oauth2 = world.store.first("tokens", {**take_user, "kind": "oauth2"})
         return {
             "app": None if app is None else _app(app),
             "user": None if user is None else _user(user, access, oauth2),
@@ -161,7 +161,7 @@ def _answer_token(world: World, value: str, user: Record, *, deny: bool) -> Appr
 def find_tester(world: World, name: str | None) -> Record | None:
     """Return the user whom a test means by an id or a screen name; by `None`, the first one."""
     if name is None:
-        return first(world, "users", {})
+        return world.store.first("users")
     return world.store.get("users", name) or find_user(world, name.removeprefix("@"))
 
 

@@ -23,7 +23,7 @@ from mock_platform.core.envelope import Flat, Returns
 from mock_platform.core.failures import errors as failures
 from mock_platform.core.failures.errors import InvalidParameters, NumericFailure, ProblemFailure
 from mock_platform.core.fields import Choice, CommaList, Flag, Integer, Text
-from mock_platform.core.operation import Example, Gate, Handler, Limit, Operation, Origin
+from mock_platform.core.operation import Example, Gate, Handler, Limit, Location, Operation, Origin
 from mock_platform.core.original_names.translation import Pairs
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
@@ -428,6 +428,7 @@ def declare(
     names = [segment for segment in rest.split("/") if not segment.startswith(":")]
     reads = method == "GET" if reads is None else reads
     auth = options.setdefault("auth", APP_OR_USER if reads else USER)
+    options.setdefault("location", Location.QUERY)
     if configure is not None:
         options["configure"] = lambda settings: number_refusals(configure(settings))
     form = query if method == "POST" and json is None else None
@@ -446,7 +447,6 @@ def declare(
         f"{summary}, in the 1.1 form",
         spec="Not shown in the specification",
         origin=Origin.ADJACENT,
-        since=None,
         params=params,
         returns=returns,
         limit=limit,

@@ -29,7 +29,7 @@ from mock_platform.api.v2.pages import NUMBERS, USERS, TokenForm
 from mock_platform.api.v2.trends.operations import TREND_RECORDS, list_of_place
 from mock_platform.api.v2.user_relations import changes
 from mock_platform.api.v2.user_relations import operations as relations
-from mock_platform.api.v2.users.lists import SEARCH_MATCHES, search
+from mock_platform.api.v2.users.operations import SEARCH_MATCHES, search
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import USER
 from mock_platform.core.call import Call

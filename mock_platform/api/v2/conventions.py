@@ -23,11 +23,7 @@ from mock_platform.core.assumptions import Assumption, public_fact
 from mock_platform.core.auth.authenticate import Auth, Scheme
 from mock_platform.core.call import Call, Challenge
 from mock_platform.core.envelope import Flat, Returns
-from mock_platform.core.failures.codes import (
-    NUMERIC_CODES,
-    could_not_find,
-    describe_unavailable,
-)
+from mock_platform.core.failures.codes import NUMERIC_CODES, could_not_find, describe_unavailable
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import Problem, problem, problem_type
 from mock_platform.core.fields import FieldOptions, Nested, Text
@@ -141,11 +137,11 @@ def declare_named(
     spec: str,
     returns: type[Schema] | Returns,
     auth: Auth,
-    since: datetime | None,
-    limit: int | Rates | Sequence[Limit] = (),
     assumptions: Sequence[Assumption],
+    since: datetime | None = None,
+    limit: int | Rates | Sequence[Limit] = (),
     params: type[Schema] | None = None,
-    location: Location = Location.QUERY,
+    location: Location | None = None,
     errors: tuple[str, ...] = ("invalid-request",),
     statuses: tuple[int, ...] = (),
     origin: Origin = Origin.NAMED,
@@ -157,14 +153,17 @@ def declare_named(
 
     `route` is method and path. `since` is the moment at which the release history says that it took
     effect, `None` if the history does not date it. `limit` is a number of requests of an app in 15
-    minutes, `Rates`, or rate windows of other kinds; without it the platform names none. `statuses`
-    are those that `errors` do not have.
+    minutes, `Rates`, or rate windows of other kinds; without it the platform names none. Parameters
+    of writes are in a JSON body, all others in the query, if `location` does not say otherwise.
+    `statuses` are those that `errors` do not have.
     """
     if isinstance(limit, int):
         limit = (Limit(id_, limit, WINDOW_SECONDS, per="app", source="public"),)
     elif isinstance(limit, Rates):
         limit = limit.name_limits(id_)
     method, _, path = route.partition(" ")
+    if location is None:
+        location = Location.JSON if method in {"POST", "PUT"} and params else Location.QUERY
     options: dict[str, Any] = dict(particulars)
     return Operation(
         id=id_,
@@ -316,21 +315,28 @@ def require_record(
     return record
 
 
-def check_path(name: str, pattern: re.Pattern[str], text: str) -> Rules:
-    """Return the rule that a parameter of the path matches a pattern; `text` is its refusal."""
+ID = re.compile(r"[0-9]{1,19}", re.ASCII)
+
+
+def check_path(*ids: str, text: str = "is not valid", **others: re.Pattern[str]) -> Rules:
+    """Return the rule that parameters of the path are ids, and others match their patterns.
+
+    `text` is the end of its refusal.
+    """
+    patterns = dict.fromkeys(ids, ID) | others
 
     def find_faults(
         _params: Mapping[str, Any], call: Call, _world: World, _settings: Settings
     ) -> Iterator[tuple[str, str]]:
-        value = call.path_params[name]
-        if not pattern.fullmatch(value):
-            yield name, f"The `{name}` query parameter value [{value}] {text}"
+        for name, pattern in patterns.items():
+            value = call.path_params[name]
+            if not pattern.fullmatch(value):
+                yield name, f"The `{name}` query parameter value [{value}] {text}"
 
     return find_faults
 
 
-ID = re.compile(r"[0-9]{1,19}", re.ASCII)
-find_id_faults = check_path("id", ID, "is not valid")
+find_id_faults = check_path("id")
 """Finds what is wrong with the id in the path."""
 
 
@@ -339,18 +345,16 @@ def check_self(name: str = "id", *others: str) -> Rules:
 
     `others` are further parameters of the path that are ids.
     """
+    find_other_faults = check_path(*others)
 
     def find_faults(
-        _params: Mapping[str, Any], call: Call, _world: World, _settings: Settings
+        params: Mapping[str, Any], call: Call, world: World, settings: Settings
     ) -> Iterator[tuple[str, str]]:
         value, own = call.path_params[name], get_user_id(call)
         if value != own:
             text = f"must be the same as the authenticating user [{own}]"
             yield name, f"The `{name}` query parameter value [{value}] {text}"
-        for other in others:
-            if not ID.fullmatch(call.path_params[other]):
-                text = f"value [{call.path_params[other]}] is not valid"
-                yield other, f"The `{other}` query parameter {text}"
+        yield from find_other_faults(params, call, world, settings)
 
     return find_faults
 

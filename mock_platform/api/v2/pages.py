@@ -39,10 +39,16 @@ def make_token_field(*, longest: int | None = None) -> Text:
     return Text(min_length=_SHORTEST_TOKEN, max_length=longest)
 
 
-class TokenPageQuery(Schema):
+class PagedQuery(Schema):
     """The page of a list to return; a list that has another `max_results` says so."""
 
     max_results = Integer(low=1, high=100, load_default=100)
+    pagination_token = Text(min_length=1)
+
+
+class TokenPageQuery(PagedQuery):
+    """The same for a list whose tokens have a length that the platform checks."""
+
     pagination_token = make_token_field()
 
 

@@ -21,7 +21,6 @@ from mock_platform.core.auth.lookup import (
     find_bearer,
     find_calling_app,
     find_client,
-    first,
     read_basic_pair,
 )
 from mock_platform.core.auth.oauth1_caller import (
@@ -261,14 +260,14 @@ class Authenticator:
                 app = app or world.store.get("apps", named["app_id"])
                 token = token or (named if named["kind"] in kinds else None)
             app = app or find_app(world, hint) or find_client(world, hint)
-        app = app or first(world, "apps", {})
+        app = app or world.store.first("apps")
         if app is None:
             raise Unauthorized("consumer", f"world {world.name!r} has no app to act for")
         if token is None and "oauth1" in auth.schemes:
             match = {"kind": "access", "state": "active", "app_id": app["id"]}
-            token = first(world, "tokens", match)
+            token = world.store.first("tokens", match)
         user_id = (token or {}).get("user_id") or app.get("_owner_user_id") or ""
-        user = world.store.get("users", user_id) or first(world, "users", {})
+        user = world.store.get("users", user_id) or world.store.first("users")
         if "session" in auth.schemes:
             user = _session(call, world).user or user
         scheme = auth.schemes[0].partition("-")[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import quote, unquote, unquote_plus
 
 from mock_platform.core.assumptions import expectation
@@ -31,15 +31,9 @@ BEARER_DECODED = expectation(
 )
 
 
-def first(world: World, table: str, match: Mapping[str, object]) -> Record | None:
-    """Return the first matching record in insertion order."""
-    found = world.store.page(table, match, limit=1)
-    return found[0].record if found else None
-
-
 def find_app(world: World, consumer_key: str) -> Record | None:
     """Return the app with this API key."""
-    return first(world, "apps", {"consumer_key": consumer_key})
+    return world.store.first("apps", {"consumer_key": consumer_key})
 
 
 def find_calling_app(call: Call, world: World, consumer_key: str) -> Record | None:
@@ -49,7 +43,7 @@ def find_calling_app(call: Call, world: World, consumer_key: str) -> Record | No
     """
     app = find_app(world, consumer_key)
     if app is None:
-        app = first(world, "apps", {"former_key": consumer_key})
+        app = world.store.first("apps", {"former_key": consumer_key})
         if app is not None:
             call.warn(_REPLACED.format("API key"))
             app = app | {"consumer_key": consumer_key, "consumer_secret": app["former_secret"]}
@@ -58,7 +52,7 @@ def find_calling_app(call: Call, world: World, consumer_key: str) -> Record | No
 
 def find_client(world: World, client_id: str) -> Record | None:
     """Return the app with this `client_id`."""
-    return first(world, "apps", {"client_id": client_id})
+    return world.store.first("apps", {"client_id": client_id})
 
 
 def find_signing_token(call: Call, world: World, value: str) -> Record | None:
@@ -69,7 +63,7 @@ def find_signing_token(call: Call, world: World, value: str) -> Record | None:
     """
     token = world.store.get("tokens", value)
     if token is None:
-        token = first(world, "tokens", {"former_id": value})
+        token = world.store.first("tokens", {"former_id": value})
         if token is not None:
             call.warn(_REPLACED.format("access token"))
     return token
@@ -83,7 +77,7 @@ def find_bearer(call: Call, world: World, value: str) -> Record | None:
         if token is not None:
             call.assume(BEARER_DECODED)
         else:
-            token = first(world, "tokens", {"former_id": quote(unquote(value), safe="")})
+            token = world.store.first("tokens", {"former_id": quote(unquote(value), safe="")})
             if token is not None:
                 call.warn(_REPLACED.format("bearer token"))
     return token if token is not None and token["kind"] == "bearer" else None

@@ -157,8 +157,8 @@ class Player:
             pair = f"{self._app.get('consumer_key')}:{self._app.get('consumer_secret')}"
             return "Basic " + b64encode(pair.encode()).decode()
         if scheme == "bearer" or (not scheme and "oauth1" not in schemes):
-            of_user = self._user.get("oauth2_access_token")
-            return f"Bearer {self._bearer if not schemes or 'bearer' in schemes else of_user}"
+            take_user = self._user.get("oauth2_access_token")
+            return f"Bearer {self._bearer if not schemes or 'bearer' in schemes else take_user}"
         return self._sign(recorded, call)
 
     def _sign(self, recorded: RecordedCall, call: Call) -> str:

@@ -215,6 +215,13 @@ class MemoryStore:
                 found.append(Entry((sort_key, seq), key, record))
         return found
 
+    def first(
+        self, table: str, match: Match | None = None, *, order: Order = INSERTION
+    ) -> Record | None:
+        """Return the first matching record in order, or `None`."""
+        found = self.page(table, match, order=order, limit=1)
+        return found[0].record if found else None
+
     def _page_near(
         self,
         table: str,

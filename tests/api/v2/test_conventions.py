@@ -1,13 +1,23 @@
-"""What all v2 families have in common: when they begin, and how long their pages may be."""
+"""What all v2 families have in common: when they begin, what their paths and bodies are."""
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 
 import pytest
 
-from mock_platform.api.v2.conventions import check_self
+from mock_platform.api.v2.conventions import (
+    NamedPostBody,
+    check_path,
+    check_self,
+    declare_public,
+    wrap_data,
+)
+from mock_platform.core.auth.authenticate import BEARER as APP
 from mock_platform.core.call import Call, Caller
+from mock_platform.core.fields import Flag
+from mock_platform.core.operation import Location
 from mock_platform.settings import Settings
 from tests.support import BEARER, HARBOR, Keys, Sandbox, sandbox
 from tests.support_replay import WEBHOOK
@@ -71,36 +81,6 @@ def test_endpoints_begin_with_their_release(box: Sandbox, request_: str, date: s
     assert method != "GET" or after.status_code == 200
 
 
-def test_all_releases_have_all_endpoints() -> None:
-    """With --releases all an endpoint exists before its date."""
-    box = sandbox(freeze=datetime.fromisoformat("2025-01-01T00:00:00+00:00"), releases="all")
-
-    assert 200 == box.call("GET", "/2/webhooks", keys=BEARER).status_code
-
-
-@pytest.mark.parametrize(
-    ("path", "most"),
-    [
-        ("/2/activity/subscriptions", 1000),
-        ("/2/connections", 100),
-        ("/2/dm_events", 100),
-        ("/2/posts/search/stream/rules", 1000),
-        ("/2/notes/search/notes_written?test_mode=true", 100),
-        ("/2/notes/search/posts_eligible_for_notes?test_mode=true", 100),
-    ],
-)
-def test_pages_have_a_size(box: Sandbox, path: str, most: int) -> None:
-    """A page has at least one record, and at most the public number."""
-    box.world.clock.freeze(datetime.fromisoformat("2026-11-20T12:00:00+00:00"))
-    join = "&" if "?" in path else "?"
-    statuses = [
-        box.call("GET", f"{path}{join}max_results={size}", keys=sign(path)).status_code
-        for size in (0, 1, most, most + 1)
-    ]
-
-    assert [400, 200, 200, 400] == statuses
-
-
 @pytest.mark.parametrize("user_id", ["2244994945", "5"])
 def test_ids_of_the_caller(box: Sandbox, user_id: str) -> None:
     """An id in the path that has to be the caller's is compared with the user who calls."""
@@ -116,20 +96,38 @@ def test_ids_of_the_caller(box: Sandbox, user_id: str) -> None:
     assert ([("id", text)] if user_id == "5" else []) == found
 
 
-@pytest.mark.parametrize("tier", ["self_serve", "enterprise"])
+def test_ids_in_paths(box: Sandbox) -> None:
+    """Each parameter of a path has to be an id, or what its own pattern says."""
+    call = Call("GET", "/", "/", "", (), path_params={"id": "x", "user_id": "5", "name": "a-b"})
+    rule = check_path("id", "user_id", name=re.compile("[a-z]+"))
+
+    found = [name for name, _ in rule({}, call, box.world, Settings())]
+    assert ["id", "name"] == found
+
+
 @pytest.mark.parametrize(
-    ("path", "is_kept"),
+    ("method", "params", "location"),
     [
-        ("/2/posts/firehose/stream?partition=21", True),
-        ("/2/likes/sample10/stream?partition=3", True),
-        ("/2/posts/label/stream?backfill_minutes=6", True),
-        ("/2/posts/sample/stream?backfill_minutes=6", False),
+        ("GET", NamedPostBody, Location.QUERY),
+        ("POST", NamedPostBody, Location.JSON),
+        ("PUT", NamedPostBody, Location.JSON),
+        ("DELETE", NamedPostBody, Location.QUERY),
+        ("POST", None, Location.QUERY),
     ],
 )
-def test_what_is_kept_for_enterprises(tier: str, path: str, *, is_kept: bool) -> None:
-    """With `--tiers on` apps of lower tiers are refused volume streams before anything is read."""
-    box = sandbox(tiers="on")
-    box.change("apps", "11827", _tier=tier)
-    answer = box.call("GET", path, keys=BEARER)
+def test_where_parameters_are(
+    method: str, params: type[NamedPostBody] | None, location: Location
+) -> None:
+    """Parameters of a write are in a JSON body; a write without any needs no body."""
+    declared = declare_public(
+        "things.any",
+        f"{method} /2/things",
+        lambda _call, _world: {},
+        "Do anything",
+        returns=wrap_data("ThingAnswer", done=Flag()),
+        auth=APP,
+        params=params,
+        assumptions=(),
+    )
 
-    assert answer.status_code == (403 if is_kept and tier == "self_serve" else 400)
+    assert (location, None) == (declared.location, declared.since)

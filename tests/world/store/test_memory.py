@@ -24,6 +24,16 @@ def test_base_is_shared_and_untouched() -> None:
     assert 3 == one.count("items")
 
 
+def test_first() -> None:
+    """The first record that matches, in the order that is asked for; nothing if none does."""
+    store = MemoryStore(Base(fixtures()))
+    latest = Order(descending=True)
+
+    assert fixtures()["items"]["f1"] == store.first("items")
+    assert fixtures()["items"]["f4"] == store.first("items", order=latest)
+    assert store.first("items", {"group": "nowhere"}) is None
+
+
 def test_rebase() -> None:
     """Other fixtures take the place of everything, and only of this store."""
     base = Base(fixtures())

@@ -256,8 +256,7 @@ def has_ended(world: World, campaign: Record) -> bool:
 def _find_first_to_end(world: World, campaign: Record) -> Record | None:
     """Return a line item without end, else the first to end; `None` without line items."""
     children, order = match_children(campaign), Order("end_time")
-    found = world.store.page("line_items", children, order=order, limit=1)
-    return found[0].record if found else None
+    return world.store.first("line_items", children, order=order)
 
 
 def _has_ended(world: World, campaign: Record, first: Record | None, now: str) -> bool:

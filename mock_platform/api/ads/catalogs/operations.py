@@ -325,8 +325,7 @@ def _find_members(world: World, product: Record) -> Sequence[Record]:
 
 def _find_by_merchant_id(world: World, catalog_id: str, merchant_id: str) -> Record | None:
     match = {"_catalog_id": catalog_id, "id": merchant_id}
-    found = world.store.page("products", match, limit=1)
-    return found[0].record if found else None
+    return world.store.first("products", match)
 
 
 def _make_result(

@@ -281,8 +281,7 @@ def find_option(world: World, targeting_type: str, value: str) -> Record | None:
     """Return the row of the lookups for a value; `None` if they do not list it."""
     kind = _OPTION_TYPES.get(targeting_type, targeting_type)
     match = {"targeting_type": kind, "targeting_value": value}
-    found = world.store.page("targeting_options", match, limit=1)
-    return found[0].record if found else None
+    return world.store.first("targeting_options", match)
 
 
 def add_criterion(call: Call, world: World, line_item_id: str, target: Target) -> Record:

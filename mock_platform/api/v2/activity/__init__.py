@@ -1,12 +1,7 @@
 """Activities of users: subscriptions, their stream, and account activity."""
 
 from mock_platform.api.v2 import FREE_KEYS, PAYLOADS, POST_OBJECT_NAMES
-from mock_platform.api.v2.activity import (
-    account_activity,
-    activities,
-    activity_stream,
-    operations,
-)
+from mock_platform.api.v2.activity import account_activity, activities, activity_stream, operations
 from mock_platform.core.original_names.translation import Pairs
 
 OPERATIONS = (

@@ -281,8 +281,7 @@ _REVOCATION = "oauth.revoke"
 def find_subscription(world: World, webhook_id: str, user_id: str) -> Record | None:
     """Return the subscription of a user at a webhook, if there is one."""
     match = {"webhook_id": webhook_id, "user_id": user_id}
-    found = world.store.page(TABLE, match, limit=1)
-    return found[0].record if found else None
+    return world.store.first(TABLE, match)
 
 
 def count_subscriptions(world: World, app: Record) -> int:

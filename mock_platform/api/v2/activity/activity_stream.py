@@ -19,18 +19,15 @@ from mock_platform.api.v2.activity.activities import (
 from mock_platform.api.v2.conventions import declare_named, wrap_data
 from mock_platform.api.v2.objects.object_types import INCLUDES
 from mock_platform.api.v2.release_history import date_names
-from mock_platform.api.v2.streams.endpoint import StreamEndpoint
+from mock_platform.api.v2.streams.endpoint import StreamEndpoint, WindowQuery, find_window_faults
 from mock_platform.api.v2.streams.open_streams import OPENING, open_stream
 from mock_platform.api.v2.streams.stream import STREAM_ENDING, STREAM_WIRE, Stream
-from mock_platform.api.v2.streams.window import WindowQuery, find_window_faults
 from mock_platform.api.v2.usage.counting import COUNTED_EVENTS, count_post_event
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Lines
 from mock_platform.core.fields import Json, Nested, Text
-from mock_platform.core.operation import Handler
-from mock_platform.settings import Settings
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.store.errors import StoreUnwritable
 from mock_platform.world.store.interface import Record
@@ -70,26 +67,20 @@ ActivityLine = wrap_data(
 )
 
 
-def make_open(settings: Settings) -> Handler:
-    """Return what opens a stream under these settings."""
-
-    def open_(call: Call, world: World) -> Stream:
-        return open_stream(call, world, ACTIVITY_STREAM, settings)
-
-    return open_
+def open_(call: Call, world: World) -> Stream:
+    """Open a stream of the activities that the app has subscribed to."""
+    return open_stream(call, world, ACTIVITY_STREAM)
 
 
 OPERATIONS = (
     declare_named(
         "activity_stream.open",
         "GET /2/activity/stream",
-        make_open(Settings()),
+        open_,
         "Stream the activities that an app has subscribed to",
-        configure=make_open,
         spec="Events",
         params=WindowQuery,
         rules=find_window_faults,
-        since=None,
         returns=Lines(ActivityLine),
         auth=BEARER,
         limit=450,

@@ -37,7 +37,7 @@ from mock_platform.core.auth.oauth2 import MISSING_SCOPE, find_missing, is_grant
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.fields import CommaList, Flag, Instant, Integer, ListOf, Nested, Text
-from mock_platform.core.operation import Example, Handler, Location
+from mock_platform.core.operation import Example, Handler
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.clock import wire_millis
@@ -353,7 +353,7 @@ def _is_same(record: Record, params: Mapping[str, Any]) -> bool:
 
 _ONE = "/2/activity/subscriptions/:subscription_id"
 _declare = partial(
-    declare_named, spec="Events", since=None, auth=BEARER, limit=500, assumptions=(ACTIVITY_SHAPES,)
+    declare_named, spec="Events", auth=BEARER, limit=500, assumptions=(ACTIVITY_SHAPES,)
 )
 OPERATIONS = (
     _declare(
@@ -363,7 +363,6 @@ OPERATIONS = (
         "Subscribe to the activities of a user",
         configure=make_create,
         params=NewSubscription,
-        location=Location.JSON,
         rules=find_subscription_faults,
         returns=CreatedAnswer,
         auth=Auth(ANY_CALLER, scopes=("post.read",)),
@@ -407,7 +406,6 @@ OPERATIONS = (
         update,
         "Change the tag or the webhook of an activity subscription",
         params=ChangedSubscription,
-        location=Location.JSON,
         returns=ChangedAnswer,
         example=Example(json={"tag": "Harbor biography"}),
     ),

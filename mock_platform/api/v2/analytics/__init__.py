@@ -1,6 +1,5 @@
 """Analytics: figures of a user's own posts and media over time."""
 
-from mock_platform.api.v2 import OTHER_SHAPES
 from mock_platform.api.v2.analytics import operations
 from mock_platform.core.original_names.translation import Pairs
 
@@ -10,7 +9,6 @@ ORIGINAL_NAMES = Pairs(
     values={"analytics.fields": _METRICS},
     within={"metrics": Pairs(_METRICS)},
 )
-SPEC_SENTENCES = {"analytics": OTHER_SHAPES}
 PUBLISHED_IDS = {
     "analytics.posts": "getPostsAnalytics",
     "analytics.media": "getMediaAnalytics",

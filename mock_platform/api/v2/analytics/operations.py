@@ -24,11 +24,7 @@ from mock_platform.api.v2.conventions import (
     start_on,
 )
 from mock_platform.api.v2.media.uploads import is_expired
-from mock_platform.api.v2.objects.answers import (
-    PARTIAL_ERRORS,
-    hide_record,
-    make_names_field,
-)
+from mock_platform.api.v2.objects.answers import PARTIAL_ERRORS, hide_record, make_names_field
 from mock_platform.api.v2.objects.figures import (
     MEDIA_METRICS,
     POST_METRICS,
@@ -43,15 +39,7 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.failures.problems import Problem
-from mock_platform.core.fields import (
-    Choice,
-    CommaList,
-    Instant,
-    Integer,
-    ListOf,
-    Nested,
-    Text,
-)
+from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Nested, Text
 from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
@@ -238,7 +226,6 @@ OPERATIONS = (
         "GET /2/posts/analytics",
         list_of_posts,
         "List figures of posts over time",
-        also=("/2/tweets/analytics",),
         params=PostAnalyticsQuery,
         returns=_make_answer("Post", "id", POST_METRICS),
         auth=Auth(ANY_USER, scopes=("post.read", "users.read")),

@@ -1,11 +1,9 @@
 """Bookmarks: posts that a user keeps, and the folders in which they are."""
 
-from mock_platform.api.v2 import OTHER_SHAPES
 from mock_platform.api.v2.bookmarks import operations
 
 OPERATIONS = (*operations.OPERATIONS,)
 TABLES = operations.TABLES
-SPEC_SENTENCES = {"bookmarks": OTHER_SHAPES}
 PUBLISHED_IDS = {
     "bookmarks.list": "getUsersBookmarks",
     "bookmarks.create": "createUsersBookmark",

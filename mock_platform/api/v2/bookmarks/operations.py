@@ -30,15 +30,12 @@ from mock_platform.api.v2.pages import (
     NUMBERS,
     TIMED_POSTS,
     TOKEN_FORMS,
+    PagedQuery,
     PageMeta,
     show_list,
     take_page_both_ways,
 )
-from mock_platform.api.v2.posts.named_posts import (
-    NAMED_POSTS,
-    find_named_post,
-    require_named_post,
-)
+from mock_platform.api.v2.posts.named_posts import NAMED_POSTS, find_named_post, require_named_post
 from mock_platform.api.v2.prices import BOOKMARK, OWN_POST_READ
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE
 from mock_platform.core.assumptions import expectation, public_fact
@@ -46,8 +43,8 @@ from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.codes import could_not_find
-from mock_platform.core.fields import Flag, Instant, Integer, ListOf, Nested, Text
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.fields import Flag, Instant, ListOf, Nested, Text
+from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
 from mock_platform.world.clock import wire_millis
@@ -98,13 +95,6 @@ class NewBookmarkFolder(Schema):
     """How a folder is called."""
 
     name = Text(required=True, min_length=1, max_length=25)
-
-
-class FolderPageQuery(Schema):
-    """The page of a list of folders, or of what is in one."""
-
-    max_results = Integer(low=1, high=100, load_default=100)
-    pagination_token = Text(min_length=1)
 
 
 class BookmarkFolder(Schema):
@@ -221,8 +211,7 @@ def _show(folder: Record) -> dict[str, Any]:
 TABLES = (Table(FOLDERS, BookmarkFolderRecord, references=(Reference("_user_id", "users"),)),)
 _PATH = "/2/users/:id/bookmarks"
 _READ = ("bookmark.read", "post.read", "users.read")
-_own = partial(Example, path={"id": "2244994945"})
-_declare = partial(declare_public, since=None, rules=check_self())
+_declare = partial(declare_public, rules=check_self())
 _declare_write = partial(
     _declare,
     returns=BookmarkAnswer,
@@ -233,7 +222,7 @@ _declare_write = partial(
 )
 _declare_folders = partial(
     _declare,
-    params=FolderPageQuery,
+    params=PagedQuery,
     since=start_on("2025-01-08"),
     limit=Rates(app=50, user=50),
     assumptions=(BOOKMARK_SHAPES, BOOKMARK_FOLDERS, TOKEN_FORMS),
@@ -251,7 +240,7 @@ OPERATIONS = (
         errors=("invalid-request", "usage-capped"),
         assumptions=(BOOKMARK_SHAPES, MOST_BOOKMARKS, FIELD_SELECTION, TOKEN_FORMS),
         may_assume=(COUNTED_ONCE,),
-        example=_own(conditions={"max_results": "100"}),
+        example=Example(conditions={"max_results": "100"}),
         price=OWN_POST_READ,
     ),
     _declare_write(
@@ -260,9 +249,10 @@ OPERATIONS = (
         create,
         "Bookmark a post",
         params=NewBookmark,
-        location=Location.JSON,
         errors=("invalid-request", "about:blank"),
-        example=_own(json={"post_id": "1789900000000000004", "folder_id": "1990100000000000001"}),
+        example=Example(
+            json={"post_id": "1789900000000000004", "folder_id": "1990100000000000001"}
+        ),
     ),
     _declare_write(
         "bookmarks.delete",
@@ -270,7 +260,7 @@ OPERATIONS = (
         delete,
         "Remove a bookmark",
         rules=check_self("id", "post_id"),
-        example=Example(path={"id": "2244994945", "post_id": "1789900000000000004"}),
+        example=Example(path={"post_id": "1789900000000000004"}),
     ),
     _declare_folders(
         "bookmark_folders.list",
@@ -279,7 +269,6 @@ OPERATIONS = (
         "List the folders of a user's bookmarks",
         returns=PageOfFolders,
         auth=Auth(ANY_USER, scopes=("bookmark.read", "users.read")),
-        example=_own(),
     ),
     _declare(
         "bookmark_folders.create",
@@ -287,12 +276,11 @@ OPERATIONS = (
         create_folder,
         "Make a folder for bookmarks",
         params=NewBookmarkFolder,
-        location=Location.JSON,
         returns=Flat(NewFolderAnswer, status=201),
         auth=Auth(("oauth2",), scopes=("bookmark.write", "users.read")),
         since=start_on("2026-08-07"),
         assumptions=(BOOKMARK_SHAPES, BOOKMARK_FOLDERS),
-        example=_own(json={"name": "Recipes"}),
+        example=Example(json={"name": "Recipes"}),
     ),
     _declare_folders(
         "bookmark_folders.get",
@@ -303,6 +291,6 @@ OPERATIONS = (
         returns=PageOfPostIds,
         auth=Auth(ANY_USER, scopes=_READ),
         errors=("invalid-request", "resource-not-found"),
-        example=Example(path={"id": "2244994945", "folder_id": "1990100000000000001"}),
+        example=Example(path={"folder_id": "1990100000000000001"}),
     ),
 )

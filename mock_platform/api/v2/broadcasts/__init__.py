@@ -1,7 +1,6 @@
 """Broadcasts: live video with a chat, now or on a schedule."""
 
 from mock_platform.api.v2 import ORIGINAL_NAMES as SHARED_NAMES
-from mock_platform.api.v2 import OTHER_SHAPES
 from mock_platform.api.v2.broadcasts import changes, chat, operations, records, schedule
 from mock_platform.api.v2.objects import ORIGINAL_NAMES as OBJECT_NAMES
 from mock_platform.core.original_names.translation import Pairs
@@ -14,7 +13,6 @@ _NAMES = Pairs(
     named=frozenset({"broadcast.fields"}),
 )
 PRODUCT_NAMES = {each.id: SHARED_NAMES.join(OBJECT_NAMES).join(_NAMES) for each in OPERATIONS}
-SPEC_SENTENCES = {"broadcasts": OTHER_SHAPES}
 PUBLISHED_IDS = {
     "broadcasts.list": "listBroadcasts",
     "broadcasts.get": "getBroadcast",

@@ -72,8 +72,7 @@ def begin_new(world: World, user_id: str, title: str, moment: str) -> list[FanOu
 def find_running(world: World, user_id: str) -> Record | None:
     """Return the latest broadcast of a user that runs, or `None`."""
     match = {"_user_id": user_id, "state": RUNNING}
-    found = world.store.page(BROADCASTS, match, order=_LATEST, limit=1)
-    return found[0].record if found else None
+    return world.store.first(BROADCASTS, match, order=_LATEST)
 
 
 def end(world: World, broadcast: Record, moment: str) -> list[FanOut]:

@@ -14,6 +14,7 @@ from mock_platform.api.v2.broadcasts.operations import (
     WRITER,
     BroadcastPath,
     DeletedAnswer,
+    check_ids,
     declare_one,
     require_own,
 )
@@ -27,6 +28,7 @@ from mock_platform.api.v2.broadcasts.records import (
     show_message,
 )
 from mock_platform.api.v2.conventions import (
+    ID,
     forbid,
     get_user,
     make_id_field,
@@ -42,7 +44,7 @@ from mock_platform.api.v2.pages import NUMBERS, PageMeta, TokenPage, show_list, 
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Flag, Integer, ListOf, Nested, Text
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.clock import wire_millis
@@ -301,7 +303,6 @@ OPERATIONS = (
         send,
         "Write in the chat of a broadcast",
         params=NewBroadcastMessage,
-        location=Location.JSON,
         returns=SentAnswer,
         errors=("invalid-request", "resource-not-found", "about:blank"),
         assumptions=(BROADCAST_SHAPES, CHAT_RULES, BROADCAST_EVENTS),
@@ -313,6 +314,7 @@ OPERATIONS = (
         delete,
         "Delete a message from the chat of a broadcast",
         path_form=MessagePath,
+        rules=check_ids(message_id=ID),
         returns=DeletedAnswer,
         example=Example(path={"id": _RUNNING, "message_id": "1795255200000000001"}),
     ),
@@ -322,7 +324,6 @@ OPERATIONS = (
         mute,
         "Mute a user in the chat of a broadcast",
         params=NewBroadcastMute,
-        location=Location.JSON,
         returns=MutedAnswer,
         assumptions=(BROADCAST_SHAPES, MUTE_RULES),
         may_assume=(WHOSE_BROADCASTS, CHAT_RULES),
@@ -334,6 +335,7 @@ OPERATIONS = (
         unmute,
         "Unmute a user in the chat of a broadcast",
         path_form=MutePath,
+        rules=check_ids(user_id=ID),
         returns=MutedAnswer,
         assumptions=(BROADCAST_SHAPES, MUTE_RULES),
         example=Example(path={"id": _RUNNING, "user_id": "2790441185"}),

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from mock_platform.api.v2.broadcasts.changes import (
-    advance_due,
-)
-from mock_platform.api.v2.broadcasts.records import (
-    BROADCAST_FIELDS,
-    BROADCASTS,
-    show_broadcast,
-)
+from mock_platform.api.v2.broadcasts.changes import advance_due
+from mock_platform.api.v2.broadcasts.records import BROADCAST_FIELDS, BROADCASTS, show_broadcast
 from mock_platform.api.v2.conventions import (
     ANY_USER,
-    ID,
     check_path,
     declare_public,
     find_nothing,
@@ -34,7 +27,6 @@ from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.fields import CommaList, Flag, Integer, ListOf, Nested, Text
 from mock_platform.core.schema import Schema
-from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Order, Record
 from mock_platform.world.world import World
 
@@ -177,18 +169,9 @@ declare = partial(
     assumptions=(BROADCAST_SHAPES,),
     may_assume=(WHOSE_BROADCASTS,),
 )
-_IDS = {"id": re.compile(BROADCAST_ID, re.ASCII), "user_id": ID, "message_id": ID}
-
-
-def _find_path_faults(
-    params: Mapping[str, Any], call: Call, world: World, settings: Settings
-) -> Iterator[tuple[str, Any]]:
-    """Find ids in the path that nothing can have."""
-    for name in call.path_params:
-        yield from check_path(name, _IDS[name], "is not valid")(params, call, world, settings)
-
-
-declare_one = partial(declare, path_form=BroadcastPath, rules=_find_path_faults)
+check_ids = partial(check_path, id=re.compile(BROADCAST_ID, re.ASCII))
+"""Returns the rule for the ids in a path with a broadcast; further ones have a pattern each."""
+declare_one = partial(declare, path_form=BroadcastPath, rules=check_ids())
 WRITER = Auth(ANY_USER, scopes=("broadcast.read", "broadcast.write"))
 OPERATIONS = (
     declare(

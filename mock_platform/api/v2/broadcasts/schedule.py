@@ -36,18 +36,14 @@ from mock_platform.api.v2.broadcasts.records import (
     read_millis,
     show_scheduled,
 )
-from mock_platform.api.v2.conventions import (
-    get_user_id,
-    make_id_field,
-    refuse_value,
-)
+from mock_platform.api.v2.conventions import get_user_id, make_id_field, refuse_value
 from mock_platform.api.v2.media.uploads import find_own_media, keep_media
 from mock_platform.api.v2.pages import PageMeta, TokenPageQuery, show_list, take_page
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.fields import Choice, Flag, ListOf, Nested, Text
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant, wire_millis
@@ -156,7 +152,6 @@ class BroadcastDeletionQuery(Schema):
     roll_forward = Flag(load_default=False)
 
 
-_FLAGS, _NUMBERS = ("available_for_replay", "is_high_latency"), ("height", "width", "chat_option")
 _SCHEDULED_FLAGS = ("available_for_replay", "manual_publish")
 ScheduledBroadcast = Schema.from_dict(
     {name: Flag() if name in _SCHEDULED_FLAGS else Text() for name in SCHEDULED_FIELDS},
@@ -339,7 +334,6 @@ OPERATIONS = (
         "Schedule a broadcast",
         auth=WRITER,
         params=NewBroadcast,
-        location=Location.JSON,
         returns=Flat(ScheduledBroadcastAnswer, status=201),
         errors=("invalid-request",),
         assumptions=_RULES,
@@ -361,7 +355,6 @@ OPERATIONS = (
         update,
         "Replace a scheduled broadcast",
         params=ChangedBroadcast,
-        location=Location.JSON,
         returns=ScheduledBroadcastAnswer,
         example=Example(path=_MANUAL, json={"scheduled_broadcast_id": "1990400000001"} | _TIMES),
     ),

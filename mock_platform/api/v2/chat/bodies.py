@@ -10,11 +10,7 @@ from functools import partial
 from typing import Any
 
 from mock_platform.api.v2.chat.conversations import find_id_faults
-from mock_platform.api.v2.chat.records import (
-    ParticipantKey,
-    make_encoded_field,
-    make_version_field,
-)
+from mock_platform.api.v2.chat.records import ParticipantKey, make_encoded_field, make_version_field
 from mock_platform.api.v2.conventions import make_id_field
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, ListOf, Nested, Text
@@ -34,6 +30,26 @@ SIGNATURE_EXAMPLE: Mapping[str, Any] = {
     },
 }
 """A signed change, for examples."""
+_PUBLIC_VERSIONS = {
+    "2244994945": "1771236000000",
+    "3805104374": "1769594400000",
+    "2790441185": "1770112800000",
+}
+
+
+def make_keys_example(*keys: str, signatures: int = 1) -> dict[str, Any]:
+    """Return new keys of a conversation for examples: one for each of the first users."""
+    return {
+        "conversation_key_version": "1790000000000",
+        "conversation_participant_keys": [
+            {"user_id": user_id, "encrypted_conversation_key": key, "public_key_version": version}
+            for (user_id, version), key in zip(_PUBLIC_VERSIONS.items(), keys, strict=False)
+        ],
+        "action_signatures": [
+            {**SIGNATURE_EXAMPLE, "message_id": f"5b0c1d-{number}"}
+            for number in range(1, signatures + 1)
+        ],
+    }
 
 
 class SigningKey(Schema):

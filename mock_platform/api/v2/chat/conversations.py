@@ -36,7 +36,6 @@ from mock_platform.api.v2.objects.relations import is_blocked, is_present
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
-from mock_platform.core.operation import Location
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -86,13 +85,12 @@ NOT_ADDABLE = (
     "conversation."
 )
 _ID = re.compile(r"[0-9]{1,19}|[0-9]{1,19}[-:][0-9]{1,19}|g[0-9]{1,19}", re.ASCII)
-find_id_faults = check_path("id", _ID, "is not valid")
+find_id_faults = check_path(id=_ID)
 """Finds what is wrong with the id of a conversation in the path."""
 
 declare_write = partial(
     declare_public,
     gates=(require_write_permission,),
-    location=Location.JSON,
     auth=Auth(ANY_USER, scopes=("dm.write", "post.read", "users.read")),
     since=start_on("2026-03-18"),
     errors=("invalid-request", "93", "about:blank", "resource-not-found"),

@@ -35,8 +35,7 @@ NEWEST_FIRST = Order(descending=True)
 def find_latest_keys(world: World, conversation_id: str) -> Record | None:
     """Return the newest event about the keys of a conversation."""
     match = {"conversation_id": conversation_id, "_kind": KEY_CHANGE}
-    found = world.store.page(EVENTS, match, order=NEWEST_FIRST, limit=1)
-    return found[0].record if found else None
+    return world.store.first(EVENTS, match, order=NEWEST_FIRST)
 
 
 def check_keys(
@@ -99,8 +98,7 @@ def find_sent(
         "_message_id": message_id,
         "_kind": kind,
     }
-    found = world.store.page(EVENTS, match, limit=1)
-    return found[0].record if found else None
+    return world.store.first(EVENTS, match)
 
 
 def add_event(

@@ -7,11 +7,11 @@ from typing import Any
 
 from mock_platform.api.v2.chat import encoding
 from mock_platform.api.v2.chat.bodies import (
-    SIGNATURE_EXAMPLE,
     NewChatGroup,
     NewChatMembers,
     find_group_faults,
     find_members_faults,
+    make_keys_example,
 )
 from mock_platform.api.v2.chat.conversations import (
     CHAT_ACTIVITIES,
@@ -34,18 +34,12 @@ from mock_platform.api.v2.chat.events import (
     tell_joined,
 )
 from mock_platform.api.v2.chat.records import CONVERSATIONS, GROUP, GROUP_CHANGE, KEY_CHANGE
-from mock_platform.api.v2.conventions import (
-    ANY_USER,
-    forbid,
-    get_user_id,
-    refuse_value,
-    wrap_data,
-)
+from mock_platform.api.v2.conventions import ANY_USER, forbid, get_user_id, refuse_value, wrap_data
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.fields import ListOf, Text
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.operation import Example
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
@@ -179,29 +173,13 @@ def _answer_members(keys: Record, ids: Sequence[str]) -> dict[str, Any]:
 
 
 _GROUP = "/2/chat/conversations/group"
-_KEYS = {
-    "conversation_key_version": "1790000000000",
-    "conversation_participant_keys": [
-        {
-            "user_id": user_id,
-            "encrypted_conversation_key": "BGtleSBmb3IgYSBncm91cA==",
-            "public_key_version": version,
-        }
-        for user_id, version in (
-            ("2244994945", "1771236000000"),
-            ("3805104374", "1769594400000"),
-            ("2790441185", "1770112800000"),
-        )
-    ],
-    "action_signatures": [SIGNATURE_EXAMPLE, {**SIGNATURE_EXAMPLE, "message_id": "5b0c1d-2"}],
-}
+_KEYS = make_keys_example(*["BGtleSBmb3IgYSBncm91cA=="] * 3, signatures=2)
 OPERATIONS = (
     declare_write(
         "chat_groups.initialize",
         f"POST {_GROUP}/initialize",
         initialize_group,
         "Reserve the id of an encrypted group",
-        location=Location.QUERY,
         returns=ReservedGroupAnswer,
         auth=Auth(ANY_USER, scopes=("dm.write",)),
         errors=("93",),

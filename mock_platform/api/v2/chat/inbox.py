@@ -18,12 +18,7 @@ from mock_platform.api.v2.chat.conversations import (
     list_members,
     require_conversation,
 )
-from mock_platform.api.v2.chat.events import (
-    NEWEST_FIRST,
-    count_millis,
-    encode_keys,
-    is_seen,
-)
+from mock_platform.api.v2.chat.events import NEWEST_FIRST, count_millis, encode_keys, is_seen
 from mock_platform.api.v2.chat.records import CONVERSATIONS, EVENTS, GROUP, KEY_CHANGE, MEMBERS
 from mock_platform.api.v2.conventions import ANY_USER, declare_public, get_user_id, start_on
 from mock_platform.api.v2.messages.conversations import (

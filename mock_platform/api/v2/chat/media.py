@@ -177,8 +177,7 @@ def remove_media(world: World, conversation_id: str, key: str) -> None:
 
 def _find_media(world: World, conversation_id: str, key: str) -> Record | None:
     match = {"conversation_id": conversation_id, "media_hash_key": key}
-    found = world.store.page(CHAT_MEDIA, match, limit=1)
-    return found[0].record if found else None
+    return world.store.first(CHAT_MEDIA, match)
 
 
 def _require_named(call: Call, world: World) -> str:
@@ -244,7 +243,6 @@ _MEDIA = {"conversation_id": "2244994945-3805104374", "media_hash_key": "hBr7Kq2
 _declare = partial(
     declare_public,
     gates=(require_write_permission,),
-    location=Location.JSON,
     auth=Auth(ANY_USER, scopes=("media.write",)),
     since=start_on("2026-02-21"),
     errors=("invalid-request", "93", "resource-not-found"),
@@ -287,7 +285,6 @@ OPERATIONS = (
         download,
         "Download encrypted media",
         gates=(require_read_permission,),
-        location=Location.QUERY,
         rules=find_id_faults,
         returns=Bytes(),
         since=start_on("2026-03-18"),

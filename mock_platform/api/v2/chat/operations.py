@@ -13,6 +13,7 @@ from mock_platform.api.v2.chat.bodies import (
     NewChatKeys,
     NewChatMessage,
     find_keys_faults,
+    make_keys_example,
 )
 from mock_platform.api.v2.chat.conversations import (
     CHAT_ACTIVITIES,
@@ -47,7 +48,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.fields import Flag, Text
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.operation import Example
 from mock_platform.world.clock import epoch_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -225,22 +226,7 @@ OPERATIONS = (
         may_assume=(NOT_A_RESOURCE_TYPE, TAKES_NO_MESSAGES),
         example=Example(
             path={"id": "3805104374"},
-            json={
-                "conversation_key_version": "1790000000000",
-                "conversation_participant_keys": [
-                    {
-                        "user_id": "2244994945",
-                        "encrypted_conversation_key": "BGtleSBmb3IgaGFyYm9y",
-                        "public_key_version": "1771236000000",
-                    },
-                    {
-                        "user_id": "3805104374",
-                        "encrypted_conversation_key": "BGtleSBmb3Igbm9ydGg=",
-                        "public_key_version": "1769594400000",
-                    },
-                ],
-                "action_signatures": [SIGNATURE_EXAMPLE],
-            },
+            json=make_keys_example("BGtleSBmb3IgaGFyYm9y", "BGtleSBmb3Igbm9ydGg="),
         ),
     ),
     declare_write(
@@ -298,7 +284,6 @@ OPERATIONS = (
         f"POST {_ONE}/typing",
         show_typing,
         "Show that the user is writing",
-        location=Location.QUERY,
         rules=find_id_faults,
         returns=ChatSuccessAnswer,
         assumptions=(CHAT_SHAPES, CHAT_RULES, CHAT_ACTIVITIES),

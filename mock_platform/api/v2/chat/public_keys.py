@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from mock_platform.api.v2.chat.records import PUBLIC_KEYS, make_encoded_field
+from mock_platform.api.v2.chat.records import PUBLIC_KEYS, SentKeys
 from mock_platform.api.v2.conventions import (
     ANY_USER,
     check_self,
@@ -31,7 +31,7 @@ from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.fields import CommaList, Flag, Json, ListOf, Nested, Text
 from mock_platform.core.jsonio import dumps
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.clock import epoch_millis
@@ -89,17 +89,6 @@ class PublicKeys(Schema):
 
     data = ListOf(Nested(PublicKey))
     errors = PARTIAL_ERROR.several()
-
-
-class SentKeys(Schema):
-    """Public keys with their signatures."""
-
-    public_key = make_encoded_field(required=True)
-    signing_public_key = make_encoded_field()
-    identity_public_key_signature = make_encoded_field()
-    signing_public_key_signature = make_encoded_field()
-    public_key_fingerprint = Text()
-    registration_method = Text()
 
 
 class NewPublicKey(Schema):
@@ -245,7 +234,6 @@ OPERATIONS = (
         "Add public keys",
         gates=(require_write_permission,),
         params=NewPublicKey,
-        location=Location.JSON,
         rules=find_version_faults,
         returns=NewKeyAnswer,
         auth=Auth(ANY_USER, scopes=("dm.write", "post.read", "users.read")),
@@ -253,7 +241,6 @@ OPERATIONS = (
         errors=("invalid-request", "93"),
         assumptions=(KEY_SHAPES, KEY_VERSIONS),
         example=Example(
-            path={"id": "2244994945"},
             json={
                 "public_key": {
                     "public_key": "BFRoZSBuZXh0IGtleQ==",

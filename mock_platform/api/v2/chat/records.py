@@ -8,16 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from mock_platform.api.v2.conventions import make_id_field
-from mock_platform.core.fields import (
-    Choice,
-    Flag,
-    Instant,
-    Integer,
-    Json,
-    ListOf,
-    Nested,
-    Text,
-)
+from mock_platform.core.fields import Choice, Flag, Instant, Integer, Json, ListOf, Nested, Text
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
 from mock_platform.world.store.interface import Record
@@ -103,18 +94,23 @@ class ChatEventRecord(Schema):
     _hidden_from = ListOf(Text(), load_default=list)
 
 
-class PublicKeyRecord(Schema):
-    """One version of the public keys of a user."""
+class SentKeys(Schema):
+    """Public keys with their signatures."""
 
-    _id = Text(required=True)
-    _user_id = Text(required=True)
-    public_key_version = make_version_field(required=True)
     public_key = make_encoded_field(required=True)
     signing_public_key = make_encoded_field()
     identity_public_key_signature = make_encoded_field()
     signing_public_key_signature = make_encoded_field()
     public_key_fingerprint = Text()
     registration_method = Text()
+
+
+class PublicKeyRecord(SentKeys):
+    """One version of the public keys of a user."""
+
+    _id = Text(required=True)
+    _user_id = Text(required=True)
+    public_key_version = make_version_field(required=True)
 
 
 class ChatMediaRecord(Schema):

@@ -1,6 +1,5 @@
 """Compliance: streams that say what became of posts, users and likes, and jobs that look it up."""
 
-from mock_platform.api.v2 import OTHER_SHAPES
 from mock_platform.api.v2.compliance import jobs, streams
 from mock_platform.core.original_names.translation import Pairs
 
@@ -28,7 +27,6 @@ ORIGINAL_NAMES = Pairs(
     ),
 )
 EXAMPLE_PATHS = jobs.EXAMPLE_PATHS
-SPEC_SENTENCES = {"compliance": OTHER_SHAPES, "compliance-jobs": OTHER_SHAPES}
 PUBLISHED_IDS = {
     "posts_compliance_stream.open": "streamPostsCompliance",
     "users_compliance_stream.open": "streamUsersCompliance",

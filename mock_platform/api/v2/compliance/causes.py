@@ -68,8 +68,7 @@ def record_changes(world: World) -> None:
 def find_latest(world: World, subject_id: str, kind: str) -> Record | None:
     """Return the latest event of a kind about a post or a user, or `None`."""
     match = {"subject_id": subject_id, "event_type": kind}
-    found = world.store.page(COMPLIANCE_EVENTS, match, order=_LATEST, limit=1)
-    return found[0].record if found else None
+    return world.store.first(COMPLIANCE_EVENTS, match, order=_LATEST)
 
 
 def _add_events(world: World, changes: Sequence[Change]) -> None:

@@ -438,7 +438,6 @@ KINDS = (
 _PATH = "/2/compliance/jobs"
 _declare = partial(
     declare_public,
-    since=None,
     auth=BEARER,
     limit=Rates(app=150),
     returns=ComplianceJobAnswer,
@@ -446,7 +445,6 @@ _declare = partial(
 )
 _declare_file = partial(
     declare_public,
-    since=None,
     auth=Auth(),
     origin=Origin.EXPECTATION,
     returns=PlainText(),
@@ -468,7 +466,6 @@ OPERATIONS = (
         create,
         "Create a compliance job",
         params=NewJob,
-        location=Location.JSON,
         in_query=("compliance_job.fields",),
         example=Example(json={"type": "posts", "name": "Weekly check"}),
     ),

@@ -22,19 +22,19 @@ from mock_platform.api.v2.streams.endpoint import (
     STREAM_PARTITIONS,
     Line,
     StreamEndpoint,
+    WindowQuery,
+    find_window_faults,
     make_partition_field,
 )
 from mock_platform.api.v2.streams.open_streams import COMPLIANCE_EVENTS, OPENING, open_stream
 from mock_platform.api.v2.streams.stream import STREAM_ENDING, STREAM_WIRE, Stream
-from mock_platform.api.v2.streams.window import WindowQuery, find_window_faults
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Lines
 from mock_platform.core.fields import Json
-from mock_platform.core.operation import Example, Handler, Operation
+from mock_platform.core.operation import Operation
 from mock_platform.core.schema import Schema
-from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
@@ -93,13 +93,9 @@ def _find_number(event: Record) -> int:
     return int(event["subject_id"])
 
 
-def _make_open(endpoint: StreamEndpoint, settings: Settings) -> Handler:
-    """Return what opens a stream under these settings."""
-
-    def open_(call: Call, world: World) -> Stream:
-        return open_stream(call, world, endpoint, settings)
-
-    return open_
+def open_(endpoint: StreamEndpoint, call: Call, world: World) -> Stream:
+    """Open one of the streams."""
+    return open_stream(call, world, endpoint)
 
 
 def _declare(feed: Feed) -> Operation:
@@ -112,18 +108,14 @@ def _declare(feed: Feed) -> Operation:
         find_number=_find_number if feed.partitions else None,
         partitions=feed.partitions,
     )
-    configure = partial(_make_open, endpoint)
     return declare_public(
         f"{feed.id}.open",
         f"GET {feed.path}",
-        configure(Settings()),
+        partial(open_, endpoint),
         f"Stream what becomes of {feed.summary}",
-        configure=configure,
         params=PartitionedQuery if feed.partitions else WindowQuery,
         rules=find_window_faults,
         tier_gate=require_enterprise,
-        since=None,
-        also=(feed.path.replace("/posts/", "/tweets/"),) if "/posts/" in feed.path else (),
         returns=Lines(ComplianceLine),
         auth=BEARER,
         limit=Rates(app=50),
@@ -136,7 +128,6 @@ def _declare(feed: Feed) -> Operation:
             *((STREAM_PARTITIONS,) if feed.partitions else ()),
         ),
         may_assume=(*OPENING, STREAM_ENDING, ENTERPRISE_ONLY),
-        example=Example(query={"partition": "1"} if feed.partitions else None),
     )
 
 

@@ -14,12 +14,7 @@ from typing import Any
 from marshmallow import ValidationError
 from msgspec import Struct
 
-from mock_platform.api.v2.conventions import (
-    declare_named,
-    get_app,
-    refuse_unenrolled,
-    wrap_data,
-)
+from mock_platform.api.v2.conventions import declare_named, get_app, refuse_unenrolled, wrap_data
 from mock_platform.api.v2.filtered_stream.rules import find_rule_book
 from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,
@@ -40,7 +35,7 @@ from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.fields import Flag, Instant, ListOf, Nested, Text
-from mock_platform.core.operation import Example
+from mock_platform.core.operation import Example, Location
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
 from mock_platform.world.clock import wire_millis
@@ -352,7 +347,6 @@ def delete(call: Call, world: World) -> dict[str, Any]:
 
 
 _ALL = "/2/posts/search/webhooks"
-_OLDER = "/2/tweets/search/webhooks"
 _declare = partial(
     declare_named,
     spec="Versioning: 2025-09-09",
@@ -369,7 +363,6 @@ OPERATIONS = (
         f"GET {_ALL}",
         list_,
         "List the webhooks that receive the filtered stream",
-        also=(_OLDER,),
         returns=StreamLinksAnswer,
         errors=("client-forbidden",),
     ),
@@ -379,7 +372,7 @@ OPERATIONS = (
         create,
         "Let a webhook receive the filtered stream",
         params=PostSelectionQuery,
-        also=(f"{_OLDER}/:webhook_id",),
+        location=Location.QUERY,
         returns=ProvisionAnswer,
         assumptions=(LINK_SHAPES, LINE_AS_BODY, POST_LINES, RULES_AT_THE_TIME, FIELD_SELECTION),
     ),
@@ -388,7 +381,6 @@ OPERATIONS = (
         f"DELETE {_ALL}/:webhook_id",
         delete,
         "Stop a webhook from receiving the filtered stream",
-        also=(f"{_OLDER}/:webhook_id",),
         returns=UnlinkedAnswer,
         example=Example(before=("POST", "/2/posts/search/webhooks/1146654567674912769")),
     ),

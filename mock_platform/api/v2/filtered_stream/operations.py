@@ -48,20 +48,18 @@ from mock_platform.api.v2.objects.answers import (
 )
 from mock_platform.api.v2.objects.object_types import POST_OBJECT
 from mock_platform.api.v2.objects.post_text import find_links
-from mock_platform.api.v2.pages import (
-    RULES,
-    TOKEN_PAGES,
-    make_token_field,
-    show_list,
-    take_page,
-)
+from mock_platform.api.v2.pages import RULES, TOKEN_PAGES, make_token_field, show_list, take_page
 from mock_platform.api.v2.prices import POST_READ
 from mock_platform.api.v2.release_history import find_release
 from mock_platform.api.v2.search.query import RULE_LANGUAGE, RULE_NESTING
-from mock_platform.api.v2.streams.endpoint import Line, StreamEndpoint
+from mock_platform.api.v2.streams.endpoint import (
+    Line,
+    StreamEndpoint,
+    WindowQuery,
+    find_window_faults,
+)
 from mock_platform.api.v2.streams.open_streams import OPENING, open_stream
 from mock_platform.api.v2.streams.stream import STREAM_ENDING, STREAM_WIRE, Stream
-from mock_platform.api.v2.streams.window import WindowQuery, find_window_faults
 from mock_platform.api.v2.usage.counting import (
     COUNTED_ONCE,
     MONTHLY_CAP,
@@ -85,7 +83,7 @@ from mock_platform.core.fields import (
     Nested,
     Text,
 )
-from mock_platform.core.operation import Example, Handler, Location
+from mock_platform.core.operation import Example, Handler
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.clock import wire_millis
@@ -128,21 +126,19 @@ class PostLine(ObjectAnswer):
     matching_rules = ListOf(Nested(_MatchingRule), required=True)
 
 
-def make_open(settings: Settings) -> Handler:
-    """Return what opens a stream under these settings."""
+def open_(call: Call, world: World) -> Stream:
+    """Open a stream of the posts that match the app's rules.
 
-    def open_(call: Call, world: World) -> Stream:
-        app = get_app(call)
-        require_rules(world, app)
-        reached = find_reached_cap(world, app)
-        if reached is not None:
-            raise ProblemFailure(reached, MONTHLY_CAP, STREAM_CAPPED)
-        endpoint = _make_endpoint(
-            world, app, read_selection(call.params, find_links(call)), call.base_url
-        )
-        return open_stream(call, world, endpoint, settings)
-
-    return open_
+    Raises:
+        ProblemFailure: The app has no rules (409), or has read as many posts as it may (429).
+    """
+    app = get_app(call)
+    require_rules(world, app)
+    reached = find_reached_cap(world, app)
+    if reached is not None:
+        raise ProblemFailure(reached, MONTHLY_CAP, STREAM_CAPPED)
+    selection = read_selection(call.params, find_links(call))
+    return open_stream(call, world, _make_endpoint(world, app, selection, call.base_url))
 
 
 def _make_endpoint(
@@ -381,7 +377,6 @@ class _Changed(Flat, frozen=True):
 
 _SPEC = "Versioning: 2025-09-09"
 _RULES = "/2/posts/search/stream/rules"
-_OLDER = "/2/tweets/search/stream"
 _declare = partial(
     declare_named,
     spec=_SPEC,
@@ -393,13 +388,11 @@ OPERATIONS = (
     _declare(
         "filtered_stream.open",
         "GET /2/posts/search/stream",
-        make_open(Settings()),
+        open_,
         "Stream the posts that match the app's rules",
-        configure=make_open,
         params=FilteredStreamQuery,
         rules=find_window_faults,
         since=None,
-        also=(_OLDER,),
         returns=Lines(PostLine),
         limit=50,
         errors=("invalid-request", "streaming-connection", "usage-capped"),
@@ -428,7 +421,6 @@ OPERATIONS = (
         list_,
         "List the rules of the filtered stream",
         params=RulesQuery,
-        also=(f"{_OLDER}/rules",),
         returns=RulesPage,
         assumptions=(RULE_SHAPES, TOKEN_PAGES, AT_ONCE),
     ),
@@ -439,10 +431,8 @@ OPERATIONS = (
         "Add or delete rules of the filtered stream",
         configure=make_change,
         params=RulesChange,
-        location=Location.JSON,
         in_query=("dry_run", "delete_all"),
         rules=find_change_faults,
-        also=(f"{_OLDER}/rules",),
         returns=_Changed(RulesAnswer, recorded_status=201),
         limit=100,
         errors=("invalid-request", "rule-cap", "invalid-rules", "duplicate-rules"),
@@ -456,7 +446,6 @@ OPERATIONS = (
         count,
         "Count the rules of the filtered stream",
         params=CountsQuery,
-        also=(f"{_OLDER}/rules/counts",),
         returns=RuleCounts,
         assumptions=(RULE_SHAPES, RULE_CAP),
     ),

@@ -171,8 +171,7 @@ def _require_room(world: World, app: Record, allowance: Allowance, more: int) ->
 
 def find_rule(world: World, app: Record, value: str) -> Record | None:
     """Return the rule of an app with this value, if it has one."""
-    found = world.store.page(TABLE, {"_app_id": app["id"], "value": value}, limit=1)
-    return found[0].record if found else None
+    return world.store.first(TABLE, {"_app_id": app["id"], "value": value})
 
 
 def delete_rules(

@@ -1,12 +1,10 @@
 """Likes: who likes which posts."""
 
-from mock_platform.api.v2 import OTHER_SHAPES
 from mock_platform.api.v2.likes import operations
 from mock_platform.core.original_names.translation import Pairs
 
 OPERATIONS = (*operations.OPERATIONS,)
 ORIGINAL_NAMES = Pairs(segments={"liked_posts": "liked_tweets"})
-SPEC_SENTENCES = {"likes": OTHER_SHAPES}
 PUBLISHED_IDS = {
     "liked_posts.list": "getUsersLikedPosts",
     "liking_users.list": "getPostsLikingUsers",

@@ -34,11 +34,7 @@ from mock_platform.api.v2.objects.lists import (
 from mock_platform.api.v2.objects.post_view import list_versions
 from mock_platform.api.v2.objects.relations import LIKES, RELATION_COUNTS
 from mock_platform.api.v2.pages import TIMED_POSTS, TOKEN_FORMS, USERS
-from mock_platform.api.v2.posts.named_posts import (
-    NAMED_POSTS,
-    find_named_post,
-    require_named_post,
-)
+from mock_platform.api.v2.posts.named_posts import NAMED_POSTS, find_named_post, require_named_post
 from mock_platform.api.v2.prices import (
     INTERACTION_CREATE,
     INTERACTION_DELETE,
@@ -50,7 +46,7 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Flag, Integer
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.operation import Example
 from mock_platform.world.world import World
 
 LIKE_SHAPES = public_fact(
@@ -124,7 +120,6 @@ def list_liking_users(call: Call, world: World) -> dict[str, Any]:
 _declare_list = partial(
     declare_public,
     auth=Auth(ANY_USER, scopes=("like.read", "post.read", "users.read")),
-    since=None,
     limit=Rates(app=75, user=75),
     assumptions=(LIKE_SHAPES, PRIVATE_LIKES, FIELD_SELECTION, TOKEN_FORMS),
 )
@@ -132,24 +127,21 @@ _declare = partial(
     declare_public,
     returns=LikeAnswer,
     auth=Auth(ANY_USER, scopes=("like.write", "post.read", "users.read")),
-    since=None,
     limit=Rates(user=50, user_daily=1000, shared="likes"),
     rules=check_self(),
 )
-_OWN, _LIKED = "2244994945", "1789900000000000004"
+_LIKED = "1789900000000000004"
 OPERATIONS = (
     _declare_list(
         "liked_posts.list",
         "GET /2/users/:id/liked_posts",
         list_liked_posts,
         "List the posts that a user likes",
-        also=("/2/users/:id/liked_tweets",),
         params=LikedPostsQuery,
         rules=check_self(),
         returns=PageOfPosts,
         errors=("invalid-request", "usage-capped"),
         may_assume=(COUNTED_ONCE,),
-        example=Example(path={"id": _OWN}),
         price=LIKED_POST_READ,
     ),
     _declare_list(
@@ -157,7 +149,6 @@ OPERATIONS = (
         "GET /2/posts/:id/liking_users",
         list_liking_users,
         "List the users who like a post",
-        also=("/2/tweets/:id/liking_users",),
         params=UserPageQuery,
         rules=find_id_faults,
         returns=PageOfUsers,
@@ -171,12 +162,11 @@ OPERATIONS = (
         create,
         "Like a post",
         params=NamedPostBody,
-        location=Location.JSON,
         errors=("invalid-request", "about:blank"),
         assumptions=(LIKE_SHAPES, NAMED_POSTS, LIKE_ACTIVITIES, LIKE_EVENTS, RELATION_COUNTS),
         may_assume=(LIKE_REFUSALS, ENTERPRISE_ONLY),
         tier_gate=require_enterprise_from("2026-04-20"),
-        example=Example(path={"id": _OWN}, json={"post_id": _LIKED}),
+        example=Example(json={"post_id": _LIKED}),
         price=INTERACTION_CREATE,
     ),
     _declare(
@@ -186,7 +176,7 @@ OPERATIONS = (
         "Unlike a post",
         rules=check_self("id", "post_id"),
         assumptions=(LIKE_SHAPES, NAMED_POSTS, LIKE_EVENTS, RELATION_COUNTS),
-        example=Example(path={"id": _OWN, "post_id": _LIKED}),
+        example=Example(path={"post_id": _LIKED}),
         price=INTERACTION_DELETE,
     ),
 )

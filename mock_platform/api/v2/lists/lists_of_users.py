@@ -17,10 +17,8 @@ from mock_platform.api.v2.conventions import (
     get_user_id,
     make_id_field,
     refuse_value,
-    require_record,
     wrap_data,
 )
-from mock_platform.api.v2.lists.changes import unfollow_list
 from mock_platform.api.v2.lists.operations import READ, WRITE
 from mock_platform.api.v2.lists.records import (
     LIST_CEILINGS,
@@ -39,15 +37,16 @@ from mock_platform.api.v2.lists.records import (
     PinnedLists,
     find_list,
     show_lists,
+    unfollow_list,
 )
 from mock_platform.api.v2.objects.answers import FIELD_SELECTION, PARTIAL_ERRORS
-from mock_platform.api.v2.objects.lists import HIDDEN_USERS, find_hidden
+from mock_platform.api.v2.objects.lists import HIDDEN_USERS, take_user
 from mock_platform.api.v2.pages import NUMBERS, TOKEN_FORMS, take_page_both_ways
 from mock_platform.api.v2.prices import LIST_CREATE, LIST_MANAGE, OWN_LIST_READ
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Flag
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Order, Record
 from mock_platform.world.world import World
@@ -63,29 +62,10 @@ FollowedListAnswer = wrap_data("FollowedListAnswer", following=Flag(required=Tru
 PinnedListAnswer = wrap_data("PinnedListAnswer", pinned=Flag(required=True))
 
 
-def list_owned(call: Call, world: World) -> dict[str, Any]:
-    """Return the page of lists that a user owns."""
-    return _list_lists(call, world, "lists", "owner_id", "id")
-
-
-def list_memberships(call: Call, world: World) -> dict[str, Any]:
-    """Return the page of lists that have a user as a member."""
-    return _list_lists(call, world, LIST_MEMBERS.name)
-
-
-def list_followed(call: Call, world: World) -> dict[str, Any]:
-    """Return the page of lists that a user follows."""
-    return _list_lists(call, world, LIST_FOLLOWERS.name)
-
-
 def _list_lists(
-    call: Call, world: World, table: str, by: str = "user_id", key: str = "list_id"
+    table: str, by: str, key: str, call: Call, world: World, user: Record
 ) -> dict[str, Any]:
-    """Return a page of the lists that `key` names in the records of the user in the path."""
-    user = require_record(call, world, "users", "user", PARTIAL_ERRORS)
-    hidden = find_hidden(call, world, user)
-    if hidden is not None:
-        return hidden
+    """Return a page of the lists that `key` names in the records of a user, found `by` its id."""
 
     def find(record: Record) -> Record | None:
         return find_list(call, world, record[key])
@@ -99,6 +79,11 @@ def _list_lists(
         where=lambda record: find(record) is not None,
     )
     return show_lists(call, world, filter(None, map(find, page.records)), meta=page.meta())
+
+
+list_owned = take_user(partial(_list_lists, "lists", "owner_id", "id"))
+list_memberships = take_user(partial(_list_lists, LIST_MEMBERS.name, "user_id", "list_id"))
+list_followed = take_user(partial(_list_lists, LIST_FOLLOWERS.name, "user_id", "list_id"))
 
 
 def list_pinned(call: Call, world: World) -> dict[str, Any]:
@@ -164,25 +149,22 @@ def unpin(call: Call, world: World) -> dict[str, Any]:
     return {"data": {"pinned": False}}
 
 
-_USER, _OTHERS_LIST = "2244994945", "1715300000000000103"
+_OTHERS_LIST = "1715300000000000103"
 _declare_page = partial(
     declare_public,
     params=ListPageQuery,
     rules=find_id_faults,
     returns=PageOfLists,
     auth=READ,
-    since=None,
     errors=("invalid-request", "resource-not-found"),
     assumptions=(LIST_SHAPES, LIST_ORDER, PRIVATE_LISTS, FIELD_SELECTION, TOKEN_FORMS),
     may_assume=(HIDDEN_USERS, PARTIAL_ERRORS),
-    example=Example(path={"id": _USER}),
     price=OWN_LIST_READ,
 )
 _declare_own = partial(
     declare_public,
     rules=check_self(),
     auth=WRITE,
-    since=None,
     limit=Rates(user=50),
     errors=("invalid-request", "about:blank"),
     assumptions=(LIST_SHAPES,),
@@ -191,14 +173,13 @@ _declare_own = partial(
 _declare_write = partial(
     _declare_own,
     params=NamedList,
-    location=Location.JSON,
-    example=Example(path={"id": _USER}, json={"list_id": _OTHERS_LIST}),
+    example=Example(json={"list_id": _OTHERS_LIST}),
     price=LIST_CREATE,
 )
 _declare_end = partial(
     _declare_own,
     rules=check_self("id", "list_id"),
-    example=Example(path={"id": _USER, "list_id": _OTHERS_LIST}),
+    example=Example(path={"list_id": _OTHERS_LIST}),
     price=LIST_MANAGE,
 )
 OPERATIONS = (
@@ -257,7 +238,6 @@ OPERATIONS = (
         errors=("invalid-request",),
         assumptions=(LIST_SHAPES, LIST_ORDER, FIELD_SELECTION),
         may_assume=(),
-        example=Example(path={"id": _USER}),
         price=OWN_LIST_READ,
     ),
     _declare_write(

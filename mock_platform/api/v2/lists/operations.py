@@ -5,14 +5,13 @@ Facts: all of v2, section 8.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from mock_platform.api.v2.conventions import (
     ANY_CALLER,
     ANY_USER,
-    ID,
     Rates,
     check_path,
     declare_public,
@@ -25,7 +24,6 @@ from mock_platform.api.v2.conventions import (
     require_record,
     wrap_data,
 )
-from mock_platform.api.v2.lists.changes import delete_list, update_list
 from mock_platform.api.v2.lists.records import (
     LIST_CEILINGS,
     LIST_FOLLOWERS,
@@ -41,8 +39,10 @@ from mock_platform.api.v2.lists.records import (
     PRIVATE_LISTS,
     ListSelectionQuery,
     SingleListAnswer,
+    delete_list,
     find_list,
     show_lists,
+    update_list,
 )
 from mock_platform.api.v2.objects.answers import FIELD_SELECTION, PARTIAL_ERRORS
 from mock_platform.api.v2.objects.lists import (
@@ -56,21 +56,15 @@ from mock_platform.api.v2.objects.lists import (
 )
 from mock_platform.api.v2.objects.post_view import list_versions
 from mock_platform.api.v2.objects.relations import BLOCKS, count_at_least
-from mock_platform.api.v2.pages import (
-    NUMBERS,
-    TIMED_POSTS,
-    TOKEN_FORMS,
-    take_page_both_ways,
-)
+from mock_platform.api.v2.pages import NUMBERS, TIMED_POSTS, TOKEN_FORMS, take_page_both_ways
 from mock_platform.api.v2.prices import LIST_CREATE, LIST_MANAGE, LIST_READ, POST_READ, USER_READ
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.fields import Flag, Text
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
-from mock_platform.settings import Settings
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Record, Within
 from mock_platform.world.world import World
@@ -105,14 +99,6 @@ MadeListAnswer = wrap_data(
 UpdatedListAnswer = wrap_data("UpdatedListAnswer", updated=Flag(required=True))
 DeletedListAnswer = wrap_data("DeletedListAnswer", deleted=Flag(required=True))
 MemberAnswer = wrap_data("MemberAnswer", is_member=Flag(required=True))
-
-
-def _find_member_faults(
-    params: Mapping[str, Any], call: Call, world: World, settings: Settings
-) -> Iterator[tuple[str, str]]:
-    """Find what is wrong with the ids of a list and of a member in the path."""
-    for find_faults in (find_id_faults, check_path("user_id", ID, "is not valid")):
-        yield from find_faults(params, call, world, settings)
 
 
 def require_list(call: Call, world: World) -> Record:
@@ -260,7 +246,6 @@ _declare_read = partial(
     declare_public,
     rules=find_id_faults,
     auth=READ,
-    since=None,
     errors=_ERRORS,
     may_assume=(PARTIAL_ERRORS, PRIVATE_LISTS),
 )
@@ -275,7 +260,6 @@ _declare_write = partial(
     declare_public,
     rules=find_id_faults,
     auth=WRITE,
-    since=None,
     limit=Rates(user=300),
     errors=(*_ERRORS, "about:blank"),
     assumptions=(LIST_SHAPES,),
@@ -289,10 +273,8 @@ OPERATIONS = (
         create,
         "Make a list",
         params=NewList,
-        location=Location.JSON,
         returns=Flat(MadeListAnswer, status=201),
         auth=Auth(ANY_USER, scopes=("list.read", *WRITE.scopes)),
-        since=None,
         limit=Rates(user=300),
         assumptions=(LIST_SHAPES,),
         may_assume=(LIST_CEILINGS,),
@@ -316,7 +298,6 @@ OPERATIONS = (
         update,
         "Change a list",
         params=ListChange,
-        location=Location.JSON,
         returns=UpdatedListAnswer,
         example=Example(json={"description": "Cups within a walk"}),
     ),
@@ -336,7 +317,6 @@ OPERATIONS = (
         create_member,
         "Add a user to a list",
         params=NewMember,
-        location=Location.JSON,
         returns=MemberAnswer,
         example=Example(json={"user_id": "2790441185"}),
         price=LIST_CREATE,
@@ -346,7 +326,7 @@ OPERATIONS = (
         "DELETE /2/lists/:id/members/:user_id",
         delete_member,
         "Take a user out of a list",
-        rules=_find_member_faults,
+        rules=check_path("id", "user_id"),
         returns=MemberAnswer,
         example=Example(path={"user_id": "3805104374"}),
     ),
@@ -364,7 +344,6 @@ OPERATIONS = (
         list_posts,
         "List the posts of a list's members",
         params=PostPageQuery,
-        also=("/2/lists/:id/tweets",),
         returns=PageOfPosts,
         limit=Rates(app=900, user=900),
         errors=(*_ERRORS, "usage-capped"),

@@ -1,6 +1,6 @@
-"""Lists of users: how they are stored and shown, who may see them, and what hangs on them.
+"""Lists of users: how they are stored, changed and shown, who may see them, what hangs on them.
 
-The shapes are public facts (all of v2, section 8).
+The shapes are public facts (all of v2, section 8). No activity is sent for lists.
 """
 
 from __future__ import annotations
@@ -18,11 +18,8 @@ from mock_platform.api.v2.objects.answers import (
 )
 from mock_platform.api.v2.objects.lists import PageOfObjects
 from mock_platform.api.v2.objects.object_types import LIST_OBJECT
-from mock_platform.api.v2.objects.relations import (
-    End,
-    Relation,
-    count_at_least,
-)
+from mock_platform.api.v2.objects.relations import End, Relation, add_to_count, count_at_least
+from mock_platform.api.v2.pages import PagedQuery
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Flag, Instant, Integer, Nested, Text
@@ -138,11 +135,8 @@ class ListSelectionQuery(Schema):
     expansions = make_names_field(("owner_id",))
 
 
-class ListPageQuery(ListSelectionQuery):
+class ListPageQuery(PagedQuery, ListSelectionQuery):
     """The page of lists to return, and what to show of them."""
-
-    max_results = Integer(low=1, high=100, load_default=100)
-    pagination_token = Text(min_length=1)
 
 
 class SingleListAnswer(ObjectAnswer):
@@ -195,3 +189,36 @@ def show_lists(call: Call, world: World, lists: Iterable[Record], **parts: Any) 
         if expands:
             answer.include_user("owner_id", each["owner_id"])
     return answer.show_all(**parts) if parts else answer.show_one()
+
+
+def unfollow_list(world: World, user_id: str, list_id: str) -> None:
+    """End the follow of a list, and the pin that depends on it."""
+    if LIST_FOLLOWERS.remove(world, user_id, list_id):
+        LIST_PINS.remove(world, user_id, list_id)
+
+
+def update_list(world: World, list_: Record, **changed: str | bool) -> None:
+    """Change a list; one that turns private or public is no longer, or again, counted."""
+    private = changed.get("private", list_["private"])
+    if private != list_["private"]:
+        for user_id in LIST_MEMBERS.list_targets(world, list_["id"]):
+            add_to_count(world, "users", user_id, "listed_count", -1 if private else 1)
+        if private:
+            _end_follows(world, list_)
+    world.store.put("lists", list_["id"], (world.store.get("lists", list_["id"]) or {}) | changed)
+
+
+def _end_follows(world: World, list_: Record) -> None:
+    """End the follows of a list, and the pins of all but its owner."""
+    LIST_FOLLOWERS.remove_all(world, target=list_["id"])
+    for user_id in LIST_PINS.list_sources(world, list_["id"]):
+        if user_id != list_["owner_id"]:
+            LIST_PINS.remove(world, user_id, list_["id"])
+
+
+def delete_list(world: World, list_: Record) -> None:
+    """Delete a list with its members, followers and pins."""
+    LIST_MEMBERS.remove_all(world, source=list_["id"])
+    for relation in (LIST_FOLLOWERS, LIST_PINS):
+        relation.remove_all(world, target=list_["id"])
+    world.store.remove("lists", list_["id"])

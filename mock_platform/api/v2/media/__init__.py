@@ -1,6 +1,5 @@
 """Media: what was uploaded, in one request or in segments, what is said about it, and lookups."""
 
-from mock_platform.api.v2 import OTHER_SHAPES
 from mock_platform.api.v2.media import lookup, metadata, operations, records
 from mock_platform.core.original_names.translation import Pairs
 
@@ -20,9 +19,6 @@ ORIGINAL_NAMES = Pairs(
         }
     },
 )
-SPEC_SENTENCES = {
-    "media": OTHER_SHAPES,
-}
 PUBLISHED_IDS = {
     "media.upload": "mediaUpload",
     "media.initialize": "initializeMediaUpload",

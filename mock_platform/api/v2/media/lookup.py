@@ -145,7 +145,7 @@ OPERATIONS = (
         get,
         "Read media by their key",
         params=MediaFieldsQuery,
-        rules=check_path("media_key", MEDIA_KEY, "is not valid"),
+        rules=check_path(media_key=MEDIA_KEY),
         returns=SingleMediaAnswer,
         since=start_on("2025-04-15"),
         example=Example(path={"media_key": _OF_A_POST}),

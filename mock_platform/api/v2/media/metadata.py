@@ -283,7 +283,6 @@ def _require_own(call: Call, world: World, media_id: str, parameter: str = "id")
 
 _declare = partial(
     declare_public,
-    location=Location.JSON,
     auth=Auth(ANY_USER, scopes=("media.write",)),
     since=start_on("2025-03-06"),
     errors=("invalid-request", "resource-not-found", "about:blank"),
@@ -329,6 +328,7 @@ OPERATIONS = (
         delete_subtitles,
         "Take subtitles from a video",
         params=OldSubtitles,
+        location=Location.JSON,
         returns=NoSubtitlesAnswer,
         limit=Rates(app_daily=10_000, user=100),
         example=Example(

@@ -48,15 +48,7 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import InvalidParameters, ProblemFailure
-from mock_platform.core.fields import (
-    Choice,
-    Content,
-    Flag,
-    Integer,
-    ListOf,
-    Nested,
-    Text,
-)
+from mock_platform.core.fields import Choice, Content, Flag, Integer, ListOf, Nested, Text
 from mock_platform.core.operation import Example, Location
 from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
@@ -346,7 +338,6 @@ _PIXEL = (
 _declare = partial(
     declare_named,
     spec="What the service does",
-    since=None,
     returns=MediaAnswer,
     auth=Auth(ANY_USER, scopes=("media.write",)),
     limit=Rates(user=1875, app_daily=180_000),

@@ -1,10 +1,9 @@
 """Direct messages: conversations, their events, and who may write."""
 
-from mock_platform.api.v2 import OTHER_SHAPES
-from mock_platform.api.v2.messages import blocks, conversations, events, operations
+from mock_platform.api.v2.messages import conversations, events, operations
 from mock_platform.core.original_names.translation import Pairs
 
-OPERATIONS = (*operations.OPERATIONS, *blocks.OPERATIONS, *events.OPERATIONS)
+OPERATIONS = (*operations.OPERATIONS, *events.OPERATIONS)
 TABLES = (*conversations.TABLES,)
 EXAMPLE_PATHS = {
     "participant_id": "3805104374",
@@ -13,7 +12,6 @@ EXAMPLE_PATHS = {
 }
 ORIGINAL_NAMES = Pairs(named=frozenset({"dm_event.fields"}))
 SPEC_SENTENCES = {
-    "direct-messages": OTHER_SHAPES,
     "direct-messages.permission": "Without them the error is code 93",
 }
 PUBLISHED_IDS = {

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
 from posixpath import basename
 from typing import Any
 
 from mock_platform.api.v2.conventions import (
     ANY_USER,
-    ID,
     Rates,
     check_path,
     declare_public,
@@ -38,7 +36,6 @@ from mock_platform.core.envelope import Bytes
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.fields import Flag
 from mock_platform.core.operation import Example
-from mock_platform.settings import Settings
 from mock_platform.world.world import World
 
 DELETION_SHAPES = public_fact(
@@ -61,10 +58,6 @@ DOWNLOAD_RULES = expectation(
     gap=True,
 )
 _RESOURCE = re.compile(r"[A-Za-z0-9_.-]{1,50}", re.ASCII)
-_CHECKS = (
-    *(check_path(name, ID, "is not valid") for name in ("dm_id", "media_id")),
-    check_path("resource_id", _RESOURCE, "is not valid"),
-)
 
 DeletionAnswer = wrap_data("DirectMessageDeletionAnswer", deleted=Flag(required=True))
 
@@ -76,14 +69,6 @@ def delete(call: Call, world: World) -> dict[str, Any]:
         raise forbid("You are not allowed to delete this direct message.", DELETION_RULES)
     world.store.remove(TABLE, event["id"])
     return {"data": {"deleted": True}}
-
-
-def find_path_faults(
-    params: Mapping[str, Any], call: Call, world: World, settings: Settings
-) -> Iterator[tuple[str, str]]:
-    """Find what is wrong with the ids in the path."""
-    for check in _CHECKS:
-        yield from check(params, call, world, settings)
 
 
 def download(call: Call, world: World) -> bytes:
@@ -106,10 +91,9 @@ OPERATIONS = (
         delete,
         "Delete a direct message",
         gates=(require_write_permission,),
-        rules=check_path("event_id", ID, "is not valid"),
+        rules=check_path("event_id"),
         returns=DeletionAnswer,
         auth=Auth(ANY_USER, scopes=("dm.read", "dm.write")),
-        since=None,
         limit=Rates(app_daily=4000, user=300, user_daily=1500),
         errors=("invalid-request", "93", "about:blank", "resource-not-found"),
         assumptions=(DELETION_SHAPES, DELETION_RULES),
@@ -123,7 +107,7 @@ OPERATIONS = (
         download,
         "Download a file that came with a direct message",
         gates=(require_read_permission,),
-        rules=find_path_faults,
+        rules=check_path("dm_id", "media_id", resource_id=_RESOURCE),
         returns=Bytes(),
         auth=Auth(("oauth2",), scopes=("dm.read",)),
         since=start_on("2026-03-26"),

@@ -1,4 +1,4 @@
-"""Direct messages: sent to users and in groups, listed, and what is shown of each event."""
+"""Direct messages: sent to users and in groups, listed, blocked, what is shown of each event."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ from mock_platform.api.v2.conventions import (
     ANY_USER,
     Rates,
     declare_named,
+    declare_public,
+    find_id_faults,
     get_app,
     get_user_id,
     make_id_field,
+    refuse_value,
+    require_record,
     wrap_data,
 )
 from mock_platform.api.v2.messages.conversations import (
@@ -52,6 +56,7 @@ from mock_platform.api.v2.objects.answers import (
 )
 from mock_platform.api.v2.objects.object_types import DM_EVENT_OBJECT
 from mock_platform.api.v2.objects.post_text import show_entities
+from mock_platform.api.v2.objects.relations import DM_BLOCKS
 from mock_platform.api.v2.pages import (
     MESSAGES,
     TOKEN_FORMS,
@@ -61,14 +66,15 @@ from mock_platform.api.v2.pages import (
     show_list,
     take_page_both_ways,
 )
-from mock_platform.api.v2.prices import MESSAGE_CREATE, MESSAGE_READ
+from mock_platform.api.v2.prices import MESSAGE_CREATE, MESSAGE_READ, PRIVACY_UPDATE
+from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import InvalidParameters
 from mock_platform.core.faults import Fault
-from mock_platform.core.fields import Choice, CommaList, ListOf, Nested, Text
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.fields import Choice, CommaList, Flag, ListOf, Nested, Text
+from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -278,13 +284,50 @@ def show_event(call: Call, event: Record, answer: PostAnswer) -> dict[str, Any]:
 
 _SPEC = "Authentication: direct messages"
 _WITH = "/2/dm_conversations/with/:participant_id"
+BLOCK_SHAPES = public_fact(
+    "direct-messages.blocks",
+    "A block of direct messages refuses those of one user; follows, likes and lists stay as they "
+    "are, and no list shows it. The id in the path is that of the other user.",
+    "all of v2, section 17",
+    gap=True,
+)
+BLOCK_RULES = expectation(
+    "direct-messages.block-refusals",
+    "To block or unblock twice changes nothing. An unknown user answers 404, oneself 400.",
+)
+BlockAnswer = wrap_data("DirectMessageBlockAnswer", blocked=Flag(required=True))
+
+
+def block(call: Call, world: World) -> dict[str, Any]:
+    """Take no messages of a user any more."""
+    DM_BLOCKS.add(world, get_user_id(call), _require_other(call, world)["id"])
+    return {"data": {"blocked": True}}
+
+
+def unblock(call: Call, world: World) -> dict[str, Any]:
+    """Take messages of a user again."""
+    DM_BLOCKS.remove(world, get_user_id(call), _require_other(call, world)["id"])
+    return {"data": {"blocked": False}}
+
+
+def _require_other(call: Call, world: World) -> Record:
+    """Return the user in the path, who is not the caller.
+
+    Raises:
+        ProblemFailure: There is no such user (404), or it is the caller (400).
+    """
+    user = require_record(call, world, "users", "user", PARTIAL_ERRORS)
+    if user["id"] == get_user_id(call):
+        text = "You cannot block your own direct messages"
+        raise refuse_value(text, BLOCK_RULES, name="id", value=user["id"])
+    return user
+
+
 _ONE = "/2/dm_conversations/:dm_conversation_id"
 _declare_send = partial(
     declare_named,
     spec=_SPEC,
-    location=Location.JSON,
     gates=(require_write_permission,),
-    since=None,
     returns=Flat(SentAnswer, status=201),
     auth=Auth(ANY_USER, scopes=("dm.write", "post.read", "users.read")),
     limit=Rates(user=15, app_daily=1440, user_daily=1440),
@@ -298,7 +341,6 @@ _declare_read = partial(
     spec=_SPEC,
     params=DirectMessageQuery,
     gates=(require_read_permission,),
-    since=None,
     returns=DirectMessagePage,
     auth=Auth(ANY_USER, scopes=("dm.read", "post.read", "users.read")),
     limit=Rates(user=15),
@@ -313,6 +355,19 @@ _declare_read = partial(
     ),
     may_assume=(PARTIAL_ERRORS,),
     price=MESSAGE_READ,
+)
+_declare_block = partial(
+    declare_public,
+    gates=(require_write_permission,),
+    rules=find_id_faults,
+    returns=BlockAnswer,
+    auth=Auth(ANY_USER, scopes=("dm.write", "post.read", "users.read")),
+    limit=Rates(app=25, user=10, app_daily=1000, user_daily=400),
+    errors=("invalid-request", "93", "resource-not-found"),
+    assumptions=(BLOCK_SHAPES, TAKES_NO_MESSAGES),
+    may_assume=(BLOCK_RULES, PARTIAL_ERRORS),
+    example=Example(path={"id": "3805104374"}),
+    price=PRIVACY_UPDATE,
 )
 OPERATIONS = (
     _declare_send(
@@ -375,5 +430,17 @@ OPERATIONS = (
         returns=DirectMessageAnswer,
         assumptions=(MESSAGE_SHAPES, READ_PERMISSION, CONVERSATION_RULES, FIELD_SELECTION),
         may_assume=(PARTIAL_ERRORS, NOT_A_RESOURCE_TYPE),
+    ),
+    _declare_block(
+        "dm_blocks.create",
+        "POST /2/users/:id/dm/block",
+        block,
+        "Block the direct messages of a user",
+    ),
+    _declare_block(
+        "dm_blocks.delete",
+        "POST /2/users/:id/dm/unblock",
+        unblock,
+        "Take direct messages of a user again",
     ),
 )

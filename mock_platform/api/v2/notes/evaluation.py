@@ -22,7 +22,7 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Number, Text
-from mock_platform.core.operation import Example, Location, Origin
+from mock_platform.core.operation import Example, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
@@ -98,8 +98,7 @@ def evaluate_test_note(world: World, post_id: str, text: str) -> dict[str, Any]:
 def find_note(world: World, user: Record, post_id: str, *, test_mode: bool) -> Record | None:
     """Return the note that a user wrote for a post, `None` if they wrote nothing."""
     match = {"_user_id": user["id"], "post_id": post_id, "_test_mode": test_mode}
-    found = world.store.page("notes", match, limit=1)
-    return found[0].record if found else None
+    return world.store.first("notes", match)
 
 
 class NoteToEvaluate(Schema):
@@ -135,7 +134,6 @@ _declare = partial(
     handler=evaluate,
     summary="Score the text of a community note",
     params=NoteToEvaluate,
-    location=Location.JSON,
     rules=find_faults,
     gates=(require_writer,),
     returns=EvaluationAnswer,

@@ -67,7 +67,7 @@ from mock_platform.core.fields import (
     Nested,
     Text,
 )
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
 from mock_platform.settings import Settings
@@ -332,7 +332,6 @@ OPERATIONS = (
         create,
         "Write a community note",
         params=NewNote,
-        location=Location.JSON,
         rules=find_note_faults,
         returns=WrittenNoteAnswer,
         limit=(

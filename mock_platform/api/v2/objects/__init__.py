@@ -1,6 +1,5 @@
 """Posts and users: how they are stored, and how either interface shows them."""
 
-from mock_platform.api.v2 import OTHER_SHAPES
 from mock_platform.api.v2.objects import posts, relations
 from mock_platform.core.original_names.translation import Pairs
 
@@ -23,7 +22,3 @@ ORIGINAL_NAMES = Pairs(
         "withheld": Pairs(values={"scope": {"post": "tweet"}}),
     },
 )
-SPEC_SENTENCES = {
-    "relations": OTHER_SHAPES,
-    "posts": OTHER_SHAPES,
-}

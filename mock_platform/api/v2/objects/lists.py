@@ -7,6 +7,7 @@ shown with the fields and expansions that were asked for.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, Literal
 
 from msgspec.structs import replace
@@ -31,6 +32,7 @@ from mock_platform.api.v2.objects.relations import (
     may_see_posts_of,
 )
 from mock_platform.api.v2.pages import (
+    PagedQuery,
     PageMeta,
     TokenForm,
     TokenPage,
@@ -41,7 +43,8 @@ from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import ProblemFailure
-from mock_platform.core.fields import CommaList, Integer, Nested, Text
+from mock_platform.core.fields import CommaList, Integer, Nested
+from mock_platform.core.operation import Handler
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
@@ -53,11 +56,8 @@ HIDDEN_USERS = public_fact(
 )
 
 
-class UserPageQuery(UserSelectionQuery):
+class UserPageQuery(PagedQuery, UserSelectionQuery):
     """The page of a list of users, and what to show of them."""
-
-    max_results = Integer(low=1, high=100, load_default=100)
-    pagination_token = Text(min_length=1)
 
 
 class LongUserPageQuery(UserPageQuery):
@@ -67,11 +67,8 @@ class LongUserPageQuery(UserPageQuery):
     pagination_token = make_token_field()
 
 
-class PostPageQuery(PostSelectionQuery):
+class PostPageQuery(PagedQuery, PostSelectionQuery):
     """The page of a list of posts, and what to show of them."""
-
-    max_results = Integer(low=1, high=100, load_default=100)
-    pagination_token = Text(min_length=1)
 
 
 def make_exclude_field() -> CommaList:
@@ -226,9 +223,18 @@ def require_seen_post(
     return post
 
 
-def find_hidden(call: Call, world: World, user: Record) -> dict[str, Any] | None:
-    """Return the answer of a list that hangs on a user whom the caller may not see, or `None`."""
-    if may_see_posts_of(world, user, get_viewer_id(call)):
-        return None
-    call.assume(HIDDEN_USERS)
-    return {"errors": [hide_record("id", user["id"], "user").as_item(call.base_url)]}
+def take_user(list_: Callable[[Call, World, Record], dict[str, Any]]) -> Handler:
+    """Return the handler of a list that hangs on the user in the path; `list_` gets that user.
+
+    The list of a user whom the caller may not see is errors alone.
+    """
+
+    @wraps(list_)
+    def handle(call: Call, world: World) -> dict[str, Any]:
+        user = require_record(call, world, "users", "user", PARTIAL_ERRORS)
+        if may_see_posts_of(world, user, get_viewer_id(call)):
+            return list_(call, world, user)
+        call.assume(HIDDEN_USERS)
+        return {"errors": [hide_record("id", user["id"], "user").as_item(call.base_url)]}
+
+    return handle

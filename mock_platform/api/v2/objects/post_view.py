@@ -11,12 +11,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from mock_platform.api.v2.objects.post_text import (
-    Links,
-    find_links,
-    show_entities,
-    write_post,
-)
+from mock_platform.api.v2.objects.post_text import Links, find_links, show_entities, write_post
 from mock_platform.api.v2.objects.relations import BOOKMARKS, LIKES, count_at_least
 from mock_platform.api.v2.release_history import is_in_force
 from mock_platform.world.clock import parse_instant, wire_millis

@@ -249,8 +249,7 @@ def name_verification(user: Record) -> str:
 def find_newest_post(world: World, user_id: str) -> Record | None:
     """Return the post that a user made last, or `None`; promoted-only ones do not count."""
     match = {"_user_id": user_id, "nullcast": False}
-    found = world.store.page("posts", match, order=NEWEST_FIRST, limit=1)
-    return found[0].record if found else None
+    return world.store.first("posts", match, order=NEWEST_FIRST)
 
 
 def _count(world: World, user: Record) -> dict[str, int]:

@@ -37,7 +37,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import InvalidParameters
 from mock_platform.core.fields import Choice, Instant, Integer, ListOf, Nested, Text
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
 from mock_platform.world.clock import wire_millis
@@ -324,7 +324,6 @@ OPERATIONS = (
         draft,
         "Draft an article",
         params=NewArticle,
-        location=Location.JSON,
         returns=Flat(DraftAnswer, status=201),
         assumptions=(ARTICLE_SHAPES, ARTICLE_CONTENT, USABLE_MEDIA),
         example=Example(

@@ -21,11 +21,7 @@ from mock_platform.api.v2.objects.post_view import (
     show_whole_post,
 )
 from mock_platform.api.v2.objects.posts import PostRecord
-from mock_platform.api.v2.objects.relations import (
-    POST_RELATIONS,
-    add_to_count,
-    may_see_posts_of,
-)
+from mock_platform.api.v2.objects.relations import POST_RELATIONS, add_to_count, may_see_posts_of
 from mock_platform.api.v2.objects.users import NEWEST_FIRST, show_user
 from mock_platform.core.assumptions import public_fact
 from mock_platform.world.clock import wire_millis

@@ -9,7 +9,6 @@ from typing import Any
 
 from mock_platform.api.v2.conventions import (
     ANY_USER,
-    ID,
     Rates,
     check_path,
     declare_public,
@@ -26,7 +25,7 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Flag
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
 from mock_platform.world.world import World
 
@@ -80,11 +79,8 @@ OPERATIONS = (
         "Hide a reply",
         auth=Auth(ANY_USER, scopes=("post.moderate.write", "post.read", "users.read")),
         params=HiddenReply,
-        location=Location.JSON,
-        rules=check_path("post_id", ID, "is not valid"),
-        also=("/2/tweets/:post_id/hidden",),
+        rules=check_path("post_id"),
         returns=HiddenAnswer,
-        since=None,
         limit=Rates(user=50),
         errors=("invalid-request", "resource-not-found", "about:blank"),
         assumptions=(HIDDEN_SHAPES,),

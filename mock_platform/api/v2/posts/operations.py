@@ -82,16 +82,8 @@ from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import ProblemFailure
-from mock_platform.core.fields import (
-    Choice,
-    CommaList,
-    Flag,
-    Integer,
-    ListOf,
-    Nested,
-    Text,
-)
-from mock_platform.core.operation import Example, Handler, Location
+from mock_platform.core.fields import Choice, CommaList, Flag, Integer, ListOf, Nested, Text
+from mock_platform.core.operation import Example, Handler
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
@@ -351,12 +343,11 @@ def _count(call: Call, world: World, ids: list[str]) -> None:
 
 
 _declare = partial(
-    declare_named, since=None, auth=Auth(ANY_USER, scopes=("post.read", "post.write", "users.read"))
+    declare_named, auth=Auth(ANY_USER, scopes=("post.read", "post.write", "users.read"))
 )
 _declare_read = partial(
     declare_named,
     spec="Versioning: 2026-06-03",
-    since=None,
     auth=Auth(ANY_CALLER, scopes=("post.read", "users.read")),
     assumptions=(POST_SHAPES, FIELD_SELECTION, OLDER_NAMES, LONG_TEXT, ESCAPED_TEXT, SHORT_LINKS),
     may_assume=(PARTIAL_ERRORS, COUNTED_ONCE),
@@ -370,9 +361,7 @@ OPERATIONS = (
         configure=make_create,
         spec="Versioning: 2025-10-03",
         params=NewPost,
-        location=Location.JSON,
         rules=find_faults,
-        also=("/2/tweets",),
         returns=Flat(MadePostAnswer, status=201),
         limit=Rates(user=100, app_daily=10_000),
         errors=("invalid-request", "about:blank"),
@@ -399,7 +388,6 @@ OPERATIONS = (
         get_many,
         "Read several posts",
         params=SeveralPostsQuery,
-        also=("/2/tweets",),
         returns=PostsAnswer,
         limit=Rates(app=3500, user=5000),
         errors=("invalid-request", "usage-capped"),
@@ -412,7 +400,6 @@ OPERATIONS = (
         "Read a post",
         params=PostSelectionQuery,
         rules=find_id_faults,
-        also=("/2/tweets/:id",),
         returns=SinglePostAnswer,
         limit=Rates(app=450, user=900),
         errors=("invalid-request", "resource-not-found", "not-authorized-for-resource"),
@@ -426,7 +413,6 @@ OPERATIONS = (
         "Delete a post",
         spec="Versioning: 2026-06-04",
         rules=find_id_faults,
-        also=("/2/tweets/:id",),
         returns=DeletedPostAnswer,
         limit=limit_users("public_posts.delete", 50),
         errors=("invalid-request", "resource-not-found", "about:blank"),

@@ -1,6 +1,5 @@
 """Reposts and quotes: made, taken back, and the lists of both."""
 
-from mock_platform.api.v2 import OTHER_SHAPES
 from mock_platform.api.v2.reposts import operations
 from mock_platform.core.original_names.translation import Pairs
 
@@ -17,7 +16,6 @@ ORIGINAL_NAMES = Pairs(
         operations.REPOSTED_ALREADY: "You cannot retweet a Tweet that you have already retweeted."
     },
 )
-SPEC_SENTENCES = {"reposts": OTHER_SHAPES}
 PUBLISHED_IDS = {
     "reposts.create": "repostPost",
     "reposts.delete": "unrepostPost",

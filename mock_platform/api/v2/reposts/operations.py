@@ -22,10 +22,7 @@ from mock_platform.api.v2.conventions import (
     refuse_value,
     wrap_data,
 )
-from mock_platform.api.v2.objects.answers import (
-    FIELD_SELECTION,
-    PARTIAL_ERRORS,
-)
+from mock_platform.api.v2.objects.answers import FIELD_SELECTION, PARTIAL_ERRORS
 from mock_platform.api.v2.objects.lists import (
     PageOfPosts,
     PageOfUsers,
@@ -52,18 +49,14 @@ from mock_platform.api.v2.pages import (
 )
 from mock_platform.api.v2.posts.changes import POST_ACTIVITIES, delete_post, find_reposts, repost
 from mock_platform.api.v2.posts.creation import UNREACHED_POSTS, require_access
-from mock_platform.api.v2.posts.named_posts import (
-    NAMED_POSTS,
-    find_named_post,
-    require_named_post,
-)
+from mock_platform.api.v2.posts.named_posts import NAMED_POSTS, find_named_post, require_named_post
 from mock_platform.api.v2.prices import CONTENT_MANAGE, INTERACTION_CREATE, POST_READ, USER_READ
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Flag, Integer, Text
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.operation import Example
 from mock_platform.world.store.interface import Order, Record, Within
 from mock_platform.world.world import World
 
@@ -181,7 +174,6 @@ def list_reposted(call: Call, world: World) -> dict[str, Any]:
 _declare = partial(
     declare_public,
     auth=Auth(ANY_USER, scopes=("post.read", "post.write", "users.read")),
-    since=None,
     limit=Rates(user=50),
     may_assume=(NAMED_POSTS, UNREACHED_POSTS),
 )
@@ -191,7 +183,6 @@ _declare_list = partial(
     params=PostPageQuery,
     rules=find_id_faults,
     returns=PageOfPosts,
-    since=None,
     limit=Rates(app=75, user=75),
     errors=("invalid-request", "resource-not-found", "not-authorized-for-resource"),
     statuses=(429,),
@@ -206,13 +197,11 @@ OPERATIONS = (
         create,
         "Repost a post",
         params=NamedPostBody,
-        location=Location.JSON,
         rules=check_self(),
-        also=("/2/users/:id/retweets",),
         returns=RepostAnswer,
         errors=("invalid-request", "about:blank"),
         assumptions=(REPOST_SHAPES, POST_ACTIVITIES, RELATION_COUNTS),
-        example=Example(path={"id": "2244994945"}, json={"post_id": "1789900000000000006"}),
+        example=Example(json={"post_id": "1789900000000000006"}),
         price=INTERACTION_CREATE,
     ),
     _declare(
@@ -221,10 +210,9 @@ OPERATIONS = (
         delete,
         "Take back a repost",
         rules=check_self("id", "source_post_id"),
-        also=("/2/users/:id/retweets/:source_post_id",),
         returns=RepostEndAnswer,
         assumptions=(REPOST_SHAPES, RELATION_COUNTS),
-        example=Example(path={"id": "2244994945", "source_post_id": "1789900000000000004"}),
+        example=Example(path={"source_post_id": "1789900000000000004"}),
         price=CONTENT_MANAGE,
     ),
     _declare_list(
@@ -232,7 +220,6 @@ OPERATIONS = (
         "GET /2/posts/:id/reposts",
         list_reposts,
         "List the reposts of a post",
-        also=("/2/tweets/:id/retweets",),
         example=Example(path={"id": "1789900000000000004"}),
     ),
     _declare_list(
@@ -241,7 +228,6 @@ OPERATIONS = (
         list_reposters,
         "List who reposted a post",
         params=UserPageQuery,
-        also=("/2/tweets/:id/retweeted_by",),
         returns=PageOfUsers,
         statuses=(),
         may_assume=(PARTIAL_ERRORS,),
@@ -254,7 +240,6 @@ OPERATIONS = (
         list_quotes,
         "List the posts that quote a post",
         params=QuotePageQuery,
-        also=("/2/tweets/:id/quote_tweets",),
         example=Example(path={"id": "1789900000000000001"}),
     ),
     _declare_list(

@@ -302,8 +302,6 @@ def _declare(
         spec="Versioning: 2026-05-04",
         params=params,
         rules=partial(find_faults, kind),
-        also=(f"/2/tweets/{family}/{kind}",),
-        since=None,
         returns=SearchAnswer if searches else CountsAnswer,
         errors=("invalid-request", "usage-capped"),
         assumptions=(*_COMMON, *about_family),

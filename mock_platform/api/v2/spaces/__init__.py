@@ -1,12 +1,10 @@
 """Spaces: live conversations, their buyers, and the posts shared in them."""
 
-from mock_platform.api.v2 import OTHER_SHAPES
 from mock_platform.api.v2.spaces import changes, operations, records
 
 OPERATIONS = (*operations.OPERATIONS,)
 TABLES = records.TABLES
 KINDS = changes.KINDS
-SPEC_SENTENCES = {"spaces": OTHER_SHAPES}
 PUBLISHED_IDS = {
     "spaces.list": "getSpacesByIds",
     "spaces.get": "getSpacesById",

@@ -47,8 +47,7 @@ def add_space(world: World, creator: Record, title: str) -> Record:
 def find_space(world: World, creator: Record, state: str) -> Record | None:
     """Return the newest Space of a user in a state, or `None`."""
     match = {"creator_id": creator["id"], "state": state}
-    found = world.store.page(SPACES, match, order=NEWEST_FIRST, limit=1)
-    return found[0].record if found else None
+    return world.store.first(SPACES, match, order=NEWEST_FIRST)
 
 
 def start_space(world: World, space: Record, *, created_at: str | None = None) -> list[FanOut]:

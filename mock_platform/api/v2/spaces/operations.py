@@ -250,14 +250,13 @@ _declare = partial(
     declare_public,
     returns=FoundSpaces,
     auth=Auth(("bearer", "oauth2"), scopes=_SCOPES),
-    since=None,
     limit=Rates(app=300, user=300),
     assumptions=(SPACE_SHAPES, SPACE_VIEWS, SPACE_STATES, FIELD_SELECTION),
     price=SPACE_READ,
 )
 _declare_one = partial(
     _declare,
-    rules=check_path("id", re.compile(SPACE_ID, re.ASCII), f"does not match ^{SPACE_ID}$"),
+    rules=check_path(id=re.compile(SPACE_ID, re.ASCII), text=f"does not match ^{SPACE_ID}$"),
     errors=("invalid-request", "resource-not-found"),
     may_assume=(PARTIAL_ERRORS,),
 )
@@ -313,7 +312,6 @@ OPERATIONS = (
         "GET /2/spaces/:id/posts",
         list_posts,
         "List the posts shared in a Space",
-        also=("/2/spaces/:id/tweets",),
         params=PostPageQuery,
         returns=PageOfPosts,
         errors=("invalid-request", "resource-not-found", "usage-capped"),

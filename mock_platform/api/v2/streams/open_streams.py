@@ -9,19 +9,15 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from mock_platform.api.v2.conventions import get_app
-from mock_platform.api.v2.streams.endpoint import Line, StreamEndpoint
-from mock_platform.api.v2.streams.stream import (
-    Ending,
-    Opening,
-    Stream,
-    make_ending,
-)
-from mock_platform.api.v2.streams.window import (
+from mock_platform.api.v2.streams.endpoint import (
     RECOVERY_CONNECTIONS,
     STREAM_BACKFILL,
     STREAM_RECOVERY,
+    Line,
+    StreamEndpoint,
     find_past,
 )
+from mock_platform.api.v2.streams.stream import Ending, Opening, Stream, make_ending
 from mock_platform.core.assumptions import settled
 from mock_platform.core.call import Call, FaultKind
 from mock_platform.core.errors import UnknownStream
@@ -60,7 +56,7 @@ class OpenStreams:
         """`write_original` returns a line with original names."""
         self._write_original = write_original
         self._world = world
-        self._settings = settings
+        self.settings = settings
         self._epoch = world.epoch
         self._streams: dict[str, Stream] = {}
         self._groups: dict[tuple[str, str], dict[str, Stream]] = {}
@@ -84,8 +80,8 @@ class OpenStreams:
             self._world,
             opening,
             waiting,
-            keepalive=self._settings.stream_keepalive or math.inf,
-            backlog=self._settings.stream_backlog,
+            keepalive=self.settings.stream_keepalive or math.inf,
+            backlog=self.settings.stream_backlog,
             on_end=self._forget,
             write_original=self._write_original,
         )
@@ -267,7 +263,7 @@ OPENING = (STREAM_BACKFILL, STREAM_RECOVERY, STREAM_SLOTS)
 """What the answers of a request that opens a stream may rest on."""
 
 
-def open_stream(call: Call, world: World, endpoint: StreamEndpoint, settings: Settings) -> Stream:
+def open_stream(call: Call, world: World, endpoint: StreamEndpoint) -> Stream:
     """Return a stream for the app that calls; `call.params` holds those of `WindowQuery`.
 
     Raises:
@@ -276,7 +272,8 @@ def open_stream(call: Call, world: World, endpoint: StreamEndpoint, settings: Se
     app = get_app(call)
     streams = world.find_attachment(OpenStreams)
     ends, partition = "start_time" in call.params, call.params.get("partition")
-    most = RECOVERY_CONNECTIONS if ends else settings.stream_connections or endpoint.connections
+    usual = streams.settings.stream_connections or endpoint.connections
+    most = RECOVERY_CONNECTIONS if ends else usual
     if streams.count_present(endpoint, app["id"], partition, ends=ends) >= most:
         value = problem("streaming-connection", connection_issue="TooManyConnections")
         raise ProblemFailure(value, STREAM_SLOTS)

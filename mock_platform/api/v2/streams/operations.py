@@ -79,14 +79,20 @@ _ALWAYS = ("id", "endpoint_name", "connected_at")
 _NEWEST_FIRST = Order("connected_at", descending=True)
 
 
-class ConnectionRecord(Schema):
-    """A connection to a stream; it is open until it has `disconnected_at`."""
+class ShownConnection(Schema):
+    """A connection as clients see it; it is open until it has `disconnected_at`."""
 
     id = Text(required=True)
     endpoint_name = Choice(ENDPOINTS, required=True)
     connected_at = Instant(millis=True, required=True)
     disconnected_at = Instant(millis=True)
     disconnect_reason = Choice(REASONS)
+    client_ip = Text()
+
+
+class ConnectionRecord(ShownConnection):
+    """A connection to a stream; it is open until it has `disconnected_at`."""
+
     client_ip = Text(required=True)
     _app_id = Text(required=True)
 
@@ -122,17 +128,6 @@ class EndpointPath(Schema):
     """The path of one endpoint's connections."""
 
     endpoint_id = Choice(ENDPOINTS)
-
-
-class ShownConnection(Schema):
-    """A connection as clients see it."""
-
-    id = Text(required=True)
-    endpoint_name = Choice(ENDPOINTS, required=True)
-    connected_at = Instant(millis=True, required=True)
-    disconnected_at = Instant(millis=True)
-    disconnect_reason = Choice(REASONS)
-    client_ip = Text()
 
 
 class _Meta(PageMeta):

@@ -18,21 +18,16 @@ from mock_platform.api.v2.conventions import (
     find_id_faults,
     get_user,
     make_id_field,
-    require_record,
 )
-from mock_platform.api.v2.objects.answers import (
-    FIELD_SELECTION,
-    PARTIAL_ERRORS,
-    ObjectAnswer,
-)
+from mock_platform.api.v2.objects.answers import FIELD_SELECTION, PARTIAL_ERRORS, ObjectAnswer
 from mock_platform.api.v2.objects.lists import (
     HIDDEN_USERS,
     PostPageQuery,
-    find_hidden,
     make_exclude_field,
     make_sight,
     match_excluded,
     show_posts,
+    take_user,
 )
 from mock_platform.api.v2.objects.object_types import POST_OBJECT
 from mock_platform.api.v2.objects.post_view import list_versions
@@ -51,7 +46,6 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Instant, Integer, Nested, Text
-from mock_platform.core.operation import Example
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Order, Record, Term, Within
 from mock_platform.world.world import World
@@ -122,23 +116,17 @@ def find_time_faults(
     yield from find_order_faults(params)
 
 
-def list_posts(call: Call, world: World) -> dict[str, Any]:
+@take_user
+def list_posts(call: Call, world: World, user: Record) -> dict[str, Any]:
     """Return the page of the posts of a user."""
-    user = require_record(call, world, "users", "user", PARTIAL_ERRORS)
-    hidden = find_hidden(call, world, user)
-    if hidden is not None:
-        return hidden
     most = _SHORTEST if "replies" in (call.params.get("excluded") or ()) else _LONGEST
     match = {"_user_id": user["id"]}
     return _show(call, world, _take(call, world, match, most=most))
 
 
-def list_mentions(call: Call, world: World) -> dict[str, Any]:
+@take_user
+def list_mentions(call: Call, world: World, user: Record) -> dict[str, Any]:
     """Return the page of the posts that mention a user."""
-    user = require_record(call, world, "users", "user", PARTIAL_ERRORS)
-    hidden = find_hidden(call, world, user)
-    if hidden is not None:
-        return hidden
     may_see = make_sight(call, world)
     page = _take(
         call,
@@ -254,7 +242,6 @@ _declare = partial(
     params=MentionsQuery,
     rules=find_time_faults,
     returns=TimelinePage,
-    since=None,
     errors=("invalid-request", "resource-not-found", "usage-capped"),
     assumptions=(TIMELINE_SHAPES, TIMELINE_POSTS, FIELD_SELECTION, TOKEN_FORMS),
     may_assume=(HIDDEN_USERS, PARTIAL_ERRORS, COUNTED_ONCE),
@@ -265,9 +252,7 @@ OPERATIONS = (
         "GET /2/users/:id/posts",
         list_posts,
         "List the posts of a user",
-        also=("/2/users/:id/tweets",),
         limit=Rates(app=10_000, user=900),
-        example=Example(path={"id": "2244994945"}),
         price=OWN_POST_READ,
     ),
     _declare(
@@ -276,7 +261,6 @@ OPERATIONS = (
         list_mentions,
         "List the posts that mention a user",
         limit=Rates(app=450, user=300),
-        example=Example(path={"id": "2244994945"}),
         price=OWN_POST_READ,
     ),
     _declare(
@@ -288,7 +272,6 @@ OPERATIONS = (
         auth=Auth(ANY_USER, scopes=("post.read", "users.read")),
         limit=Rates(user=180),
         errors=("invalid-request", "usage-capped"),
-        example=Example(path={"id": "2244994945"}),
         price=POST_READ,
     ),
 )

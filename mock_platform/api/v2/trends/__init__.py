@@ -12,7 +12,6 @@ ORIGINAL_NAMES = Pairs(named=frozenset({"trend.fields"}))
 _SHARED = {name: old for name, old in v2.ORIGINAL_NAMES.names.items() if name != "post_count"}
 PRODUCT_NAMES = {"personalized_trends.list": replace(v2.ORIGINAL_NAMES, names=_SHARED)}
 """Personal trends say post_count in both; trends of places have another original."""
-SPEC_SENTENCES = {"trends": v2.OTHER_SHAPES}
 PUBLISHED_IDS = {
     "place_trends.list": "getTrendsByWoeid",
     "personalized_trends.list": "getTrendsPersonalizedTrends",

@@ -164,7 +164,6 @@ OPERATIONS = (
         rules=_find_faults,
         returns=PlaceTrendsAnswer,
         auth=Auth(("bearer", "oauth2")),
-        since=None,
         limit=Rates(app=75),
         errors=("invalid-request", "resource-not-found"),
         assumptions=(TREND_SHAPES, TREND_RECORDS),

@@ -1,10 +1,8 @@
 """Relations between users: follows, requests to follow protected users, mutes and blocks."""
 
-from mock_platform.api.v2 import OTHER_SHAPES
 from mock_platform.api.v2.user_relations import operations
 
 OPERATIONS = (*operations.OPERATIONS,)
-SPEC_SENTENCES = {"follows": OTHER_SHAPES, "mutes": OTHER_SHAPES, "blocks": OTHER_SHAPES}
 PUBLISHED_IDS = {
     "followers.list": "getUsersFollowers",
     "following.list": "getUsersFollowing",

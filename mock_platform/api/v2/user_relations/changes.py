@@ -6,7 +6,7 @@ Operations, `POST /_mock/events` and the control plane follow, mute and block he
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -26,24 +26,71 @@ class RelationChange(Protocol):
         """Change it at a moment, that of the world's clock if none is given."""
 
 
-def follow(
-    world: World, source: Record, target: Record, *, created_at: str | None = None
-) -> list[FanOut]:
-    """Let one user follow another; a request to follow is over then."""
-    FOLLOW_REQUESTS.remove(world, source["id"], target["id"])
-    if not FOLLOWS.add(world, source["id"], target["id"]):
-        return []
-    return _record(world, "follow.follow", source, target, created_at, to_both=True)
+def _make_change(
+    name: str, change: Callable[[World, str, str], bool], *, to_both: bool = False
+) -> RelationChange:
+    """Return what changes a relation and records the activity, if anything changed.
+
+    The activity is of the user who acts; `to_both`: it is sent by one, and received by the other.
+    """
+
+    def apply(
+        world: World, source: Record, target: Record, *, created_at: str | None = None
+    ) -> list[FanOut]:
+        if not change(world, source["id"], target["id"]):
+            return []
+        payload: Mapping[str, Any] = {
+            "source": {"data": show_user(world, _read(world, source))},
+            "target": {"data": show_user(world, _read(world, target))},
+        }
+        heard = [(source, "sent"), (target, "received")] if to_both else [(source, None)]
+        return [
+            record_activity(
+                world,
+                name,
+                user_id=user["id"],
+                payload=payload,
+                direction=direction,
+                created_at=created_at,
+            )
+            for user, direction in heard
+        ]
+
+    return apply
 
 
-def unfollow(
-    world: World, source: Record, target: Record, *, created_at: str | None = None
-) -> list[FanOut]:
-    """End a follow, or the request for one, which is no activity."""
-    FOLLOW_REQUESTS.remove(world, source["id"], target["id"])
-    if not FOLLOWS.remove(world, source["id"], target["id"]):
-        return []
-    return _record(world, "follow.unfollow", source, target, created_at, to_both=True)
+def _read(world: World, user: Record) -> Record:
+    """Return a user with the counts that the change has made."""
+    return world.store.get("users", user["id"]) or user
+
+
+def _begin_follow(world: World, source: str, target: str) -> bool:
+    FOLLOW_REQUESTS.remove(world, source, target)  # it is over then
+    return FOLLOWS.add(world, source, target)
+
+
+def _end_follow(world: World, source: str, target: str) -> bool:
+    FOLLOW_REQUESTS.remove(world, source, target)  # which is no activity
+    return FOLLOWS.remove(world, source, target)
+
+
+def _begin_block(world: World, source: str, target: str) -> bool:
+    """Begin a block: follows and requests between the two end, without activities."""
+    if not BLOCKS.add(world, source, target):
+        return False
+    for relation in (FOLLOWS, FOLLOW_REQUESTS):
+        relation.remove(world, source, target)
+        relation.remove(world, target, source)
+    return True
+
+
+follow = _make_change("follow.follow", _begin_follow, to_both=True)
+unfollow = _make_change("follow.unfollow", _end_follow, to_both=True)
+mute = _make_change("mute.mute", MUTES.add)
+unmute = _make_change("mute.unmute", MUTES.remove)
+block = _make_change("block.block", _begin_block)
+unblock = _make_change("block.unblock", BLOCKS.remove)
+"""The follows that a block ended do not come back."""
 
 
 def accept_request(
@@ -78,75 +125,3 @@ def _accept_of_public(world: World, changes: Sequence[Change]) -> None:
                 asking = world.store.get("users", user_id)
                 if asking is not None:
                     follow(world, asking, after)
-
-
-def mute(
-    world: World, source: Record, target: Record, *, created_at: str | None = None
-) -> list[FanOut]:
-    """Let one user mute another, who gets no activity."""
-    if not MUTES.add(world, source["id"], target["id"]):
-        return []
-    return _record(world, "mute.mute", source, target, created_at)
-
-
-def unmute(
-    world: World, source: Record, target: Record, *, created_at: str | None = None
-) -> list[FanOut]:
-    """End a mute, of which only the user who muted gets an activity."""
-    if not MUTES.remove(world, source["id"], target["id"]):
-        return []
-    return _record(world, "mute.unmute", source, target, created_at)
-
-
-def block(
-    world: World, source: Record, target: Record, *, created_at: str | None = None
-) -> list[FanOut]:
-    """Let one user block another: follows and requests between the two end, without activities."""
-    if not BLOCKS.add(world, source["id"], target["id"]):
-        return []
-    for relation in (FOLLOWS, FOLLOW_REQUESTS):
-        relation.remove(world, source["id"], target["id"])
-        relation.remove(world, target["id"], source["id"])
-    return _record(world, "block.block", source, target, created_at)
-
-
-def unblock(
-    world: World, source: Record, target: Record, *, created_at: str | None = None
-) -> list[FanOut]:
-    """End a block; the follows that it ended do not come back."""
-    if not BLOCKS.remove(world, source["id"], target["id"]):
-        return []
-    return _record(world, "block.unblock", source, target, created_at)
-
-
-def _record(
-    world: World,
-    name: str,
-    source: Record,
-    target: Record,
-    created_at: str | None,
-    *,
-    to_both: bool = False,
-) -> list[FanOut]:
-    """Record an activity of the user who acts; `to_both`: sent by one, received by the other."""
-    payload: Mapping[str, Any] = {
-        "source": {"data": show_user(world, _read(world, source))},
-        "target": {"data": show_user(world, _read(world, target))},
-    }
-    heard = [(source, "sent"), (target, "received")] if to_both else [(source, None)]
-    return [
-        record_activity(
-            world,
-            name,
-            user_id=user["id"],
-            payload=payload,
-            direction=direction,
-            created_at=created_at,
-        )
-        for user, direction in heard
-    ]
-
-
-def _read(world: World, user: Record) -> Record:
-    """Return a user with the counts that the change has made."""
-    return world.store.get("users", user["id"]) or user

@@ -6,7 +6,6 @@ description after 2025-02-06; the pages of the platform still have them for Ente
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -15,9 +14,7 @@ from mock_platform.api.v2.conventions import (
     ANY_CALLER,
     ANY_USER,
     ENTERPRISE_ONLY,
-    ID,
     Rates,
-    check_path,
     check_self,
     declare_public,
     find_absence,
@@ -28,7 +25,6 @@ from mock_platform.api.v2.conventions import (
     refuse_value,
     require_enterprise,
     require_enterprise_from,
-    require_record,
     wrap_data,
 )
 from mock_platform.api.v2.objects.answers import FIELD_SELECTION, PARTIAL_ERRORS
@@ -36,8 +32,8 @@ from mock_platform.api.v2.objects.lists import (
     HIDDEN_USERS,
     LongUserPageQuery,
     PageOfUsers,
-    find_hidden,
     list_related_users,
+    take_user,
 )
 from mock_platform.api.v2.objects.relations import (
     BLOCKS,
@@ -46,8 +42,9 @@ from mock_platform.api.v2.objects.relations import (
     MUTES,
     POST_VISIBILITY,
     RELATION_COUNTS,
+    Relation,
 )
-from mock_platform.api.v2.pages import NUMBERS, TOKEN_FORMS, USERS
+from mock_platform.api.v2.pages import NUMBERS, TOKEN_FORMS, USERS, TokenForm
 from mock_platform.api.v2.prices import (
     BLOCK_READ,
     FOLLOW_READ,
@@ -71,9 +68,8 @@ from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.fields import Flag
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
-from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
@@ -141,32 +137,25 @@ MuteAnswer = wrap_data("MuteAnswer", muting=Flag(required=True))
 BlockAnswer = wrap_data("BlockAnswer", blocking=Flag(required=True))
 
 
-def list_followers(call: Call, world: World) -> dict[str, Any]:
+@take_user
+def list_followers(call: Call, world: World, user: Record) -> dict[str, Any]:
     """Return the page of users who follow a user."""
-    user = require_record(call, world, "users", "user", PARTIAL_ERRORS)
-    hidden = find_hidden(call, world, user)
-    if hidden is not None:
-        return hidden
     return list_related_users(call, world, FOLLOWS, user["id"], USERS, show="source")
 
 
-def list_following(call: Call, world: World) -> dict[str, Any]:
+@take_user
+def list_following(call: Call, world: World, user: Record) -> dict[str, Any]:
     """Return the page of users whom a user follows."""
-    user = require_record(call, world, "users", "user", PARTIAL_ERRORS)
-    hidden = find_hidden(call, world, user)
-    if hidden is not None:
-        return hidden
     return list_related_users(call, world, FOLLOWS, user["id"], USERS)
 
 
-def list_muting(call: Call, world: World) -> dict[str, Any]:
-    """Return the page of users whom the caller mutes."""
-    return list_related_users(call, world, MUTES, get_user_id(call), NUMBERS)
+def list_own(relation: Relation, form: TokenForm, call: Call, world: World) -> dict[str, Any]:
+    """Return the page of users whom the caller mutes or blocks."""
+    return list_related_users(call, world, relation, get_user_id(call), form)
 
 
-def list_blocking(call: Call, world: World) -> dict[str, Any]:
-    """Return the page of users whom the caller blocks."""
-    return list_related_users(call, world, BLOCKS, get_user_id(call), USERS)
+list_muting = partial(list_own, MUTES, NUMBERS)
+list_blocking = partial(list_own, BLOCKS, USERS)
 
 
 def create_follow(call: Call, world: World) -> dict[str, Any]:
@@ -231,14 +220,6 @@ def _refuse_target(text: str, id_: str, rests_on: Assumption) -> ProblemFailure:
     return refuse_value(text, rests_on, name="target_user_id", value=id_)
 
 
-def _find_path_faults(
-    params: Mapping[str, Any], call: Call, world: World, settings: Settings
-) -> Iterator[tuple[str, str]]:
-    """Find what is wrong with the ids of the two users in the path."""
-    for rule in (check_self("source_user_id"), check_path("target_user_id", ID, "is not valid")):
-        yield from rule(params, call, world, settings)
-
-
 _SHOWN = ("post.read", "users.read")
 _FOLLOWS, _MUTES, _BLOCKS = (
     Auth(ANY_USER, scopes=(f"{name}.write", *_SHOWN)) for name in ("follows", "mute", "block")
@@ -251,7 +232,6 @@ _declare_list = partial(
     rules=find_id_faults,
     returns=PageOfUsers,
     auth=Auth(ANY_CALLER, scopes=("follows.read", *_SHOWN)),
-    since=None,
     limit=Rates(app=300, user=300),
     errors=("invalid-request", "resource-not-found"),
     assumptions=(FOLLOW_SHAPES, FIELD_SELECTION, TOKEN_FORMS),
@@ -264,24 +244,20 @@ _declare_own_list = partial(
     limit=Rates(user=15),
     errors=("invalid-request",),
     may_assume=(PARTIAL_ERRORS,),
-    example=Example(path={"id": "2244994945"}),
 )
 _declare_beginning = partial(
     declare_public,
     params=TargetUser,
-    location=Location.JSON,
     rules=check_self(),
-    since=None,
     limit=Rates(user=50),
     may_assume=(TARGET_RULES,),
-    example=Example(path={"id": "2244994945"}, json={"target_user_id": "3805104374"}),
+    example=Example(json={"target_user_id": "3805104374"}),
 )
 _declare_end = partial(
     declare_public,
-    rules=_find_path_faults,
-    since=None,
+    rules=check_self("source_user_id", "target_user_id"),
     limit=Rates(user=50),
-    example=Example(path={"source_user_id": "2244994945", "target_user_id": "3805104374"}),
+    example=Example(path={"target_user_id": "3805104374"}),
 )
 OPERATIONS = (
     _declare_list(

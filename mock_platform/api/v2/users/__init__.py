@@ -1,10 +1,8 @@
 """Users: the caller, others by id or by name, found by words, and those of an organization."""
 
-from mock_platform.api.v2 import OTHER_SHAPES
-from mock_platform.api.v2.users import lists, operations
+from mock_platform.api.v2.users import operations
 
-OPERATIONS = (*operations.OPERATIONS, *lists.OPERATIONS)
-SPEC_SENTENCES = {"users": OTHER_SHAPES}
+OPERATIONS = operations.OPERATIONS
 PUBLISHED_IDS = {
     "users.me": "getUsersMe",
     "users.list": "getUsersByIds",

@@ -1,6 +1,7 @@
-"""Users by id, by name and as the caller.
+"""Users by id, by name and as the caller; those found by words, and those of an organization.
 
-Their shapes are public facts (named endpoints, section 7.4); document A names `affiliation`.
+Their shapes are public facts (named endpoints, section 7.4; all of v2, section 3); document A names
+`affiliation`.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from mock_platform.api.v2.conventions import (
     Rates,
     check_path,
     declare_named,
+    declare_public,
     find_id_faults,
     get_user,
     limit_users,
     require_record,
+    start_on,
 )
 from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,
@@ -26,17 +29,22 @@ from mock_platform.api.v2.objects.answers import (
     ObjectAnswer,
     UserSelectionQuery,
     collect,
+    get_viewer_id,
     start_answer,
 )
+from mock_platform.api.v2.objects.lists import LongUserPageQuery, PageOfUsers, show_users
 from mock_platform.api.v2.objects.object_types import USER_OBJECT
 from mock_platform.api.v2.objects.older_forms import NAME
 from mock_platform.api.v2.objects.post_text import find_user
+from mock_platform.api.v2.objects.relations import FOLLOWS, count_at_least, is_blocked, is_present
+from mock_platform.api.v2.pages import NUMBERS, POSTS, TOKEN_FORMS, take_page_both_ways, take_slice
 from mock_platform.api.v2.prices import USER_READ
-from mock_platform.core.assumptions import public_fact
+from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
-from mock_platform.core.fields import CommaList, Text
-from mock_platform.world.store.interface import Record
+from mock_platform.core.fields import CommaList, Integer, Text
+from mock_platform.core.operation import Example
+from mock_platform.world.store.interface import Record, Term, words, words_of
 from mock_platform.world.world import World
 
 USER_SHAPES = public_fact(
@@ -124,12 +132,89 @@ def _show(call: Call, world: World, user: Record) -> dict[str, Any]:
     return answer.show_one()
 
 
+SEARCH_SHAPES = public_fact(
+    "users.search",
+    "A search takes letters, digits, spaces, _ and ' and answers pages of users by relevance, "
+    "whose tokens next_token takes; result_count is the number on the page.",
+    "all of v2, section 3",
+    gap=True,
+)
+SEARCH_MATCHES = expectation(
+    "users.search-matches",
+    "Each word of the query begins a word of the username or of the name, in any case. First comes "
+    "the user with this name, then who has most followers; each page searches again. Users who are "
+    "suspended or deactivated, whom the caller blocks or who block the caller, are left out.",
+)
+AFFILIATE_SHAPES = public_fact(
+    "users.affiliates",
+    "Affiliates of an organization are the users whose affiliation.user_id names it, those who "
+    "joined the world last first; tokens are numbers. A user without affiliates has none.",
+    "all of v2, section 3",
+    gap=True,
+)
+
+
+class UserSearchQuery(UserSelectionQuery):
+    """The words to search users by, and what to show of them."""
+
+    query = Text(
+        pattern=r"[A-Za-z0-9_' ]{1,50}",
+        pattern_text="1 to 50 letters, digits, spaces, _ and '",
+        required=True,
+    )
+    max_results = Integer(low=1, high=1000, load_default=100)
+    next_token = Text(min_length=1)
+
+
+def list_affiliates(call: Call, world: World) -> dict[str, Any]:
+    """Return the page of users who belong to an organization."""
+    user = require_record(call, world, "users", "user", PARTIAL_ERRORS)
+    term = Term(("affiliation.user_id",), user["id"])
+    page = take_page_both_ways(call, world, "users", {}, form=NUMBERS, term=term, where=is_present)
+    return show_users(call, world, page, page.records)
+
+
+def search(call: Call, world: World) -> dict[str, Any]:
+    """Return the page of users whom a query finds, the most relevant first."""
+    found = _find_by_words(world, call.params["query"], get_viewer_id(call))
+    page = take_slice(call, found, form=POSTS, token="next_token")
+    return show_users(call, world, page, page.records)
+
+
+_SEARCHED = ("screen_name", "name")
+_INDEXED_LETTERS = 3
+
+
+def _find_by_words(world: World, query: str, viewer_id: str | None) -> list[Record]:
+    """Return the users with words that begin like those of a query; see `SEARCH_MATCHES`."""
+    wanted = sorted(words(query), key=len)
+    if not wanted:
+        return []
+
+    def is_found(user: Record) -> bool:
+        own = words_of(user, _SEARCHED)
+        if not all(any(each.startswith(word) for each in own) for word in wanted):
+            return False
+        blocked = viewer_id is not None and is_blocked(world, user["id"], viewer_id)
+        return is_present(user) and not blocked
+
+    def rank(user: Record) -> tuple[bool, int]:
+        followers = FOLLOWS.count_sources(world, user["id"])
+        is_exact = user["screen_name"].casefold() == query.strip().casefold()
+        return not is_exact, -count_at_least(user.get("followers_count"), followers)
+
+    # An index of the first letters of all words finds the candidates without a look at each user.
+    beginning = wanted[-1][:_INDEXED_LETTERS]
+    term = Term(_SEARCHED, beginning, len(beginning))
+    found = [entry.record for entry in world.store.page("users", term=term, where=is_found)]
+    return sorted(found, key=rank)
+
+
 _SCOPES = ("post.read", "users.read")
 _declare = partial(
     declare_named,
     spec="Versioning: 2025-02-18",
     params=UserSelectionQuery,
-    since=None,
     returns=SingleUserAnswer,
     auth=Auth(ANY_CALLER, scopes=_SCOPES),
     limit=Rates(app=300, user=900),
@@ -170,6 +255,35 @@ OPERATIONS = (
         "GET /2/users/by/username/:username",
         get_by_name,
         "Read a user by name",
-        rules=check_path("username", NAME, "does not match ^[A-Za-z0-9_]{1,15}$"),
+        rules=check_path(username=NAME, text="does not match ^[A-Za-z0-9_]{1,15}$"),
+    ),
+    declare_public(
+        "users.search",
+        "GET /2/users/search",
+        search,
+        "Search users by name",
+        params=UserSearchQuery,
+        returns=PageOfUsers,
+        auth=Auth(ANY_USER, scopes=_SCOPES),
+        limit=Rates(app=300, user=900),
+        assumptions=(SEARCH_SHAPES, SEARCH_MATCHES, FIELD_SELECTION),
+        may_assume=(PARTIAL_ERRORS,),
+        example=Example(query={"query": "harbor"}),
+        price=USER_READ,
+    ),
+    declare_public(
+        "users.affiliates",
+        "GET /2/users/:id/affiliates",
+        list_affiliates,
+        "List the users of an organization",
+        params=LongUserPageQuery,
+        rules=find_id_faults,
+        returns=PageOfUsers,
+        auth=Auth(ANY_CALLER, scopes=_SCOPES),
+        since=start_on("2026-01-29"),
+        errors=("invalid-request", "resource-not-found"),
+        assumptions=(AFFILIATE_SHAPES, FIELD_SELECTION, TOKEN_FORMS),
+        may_assume=(PARTIAL_ERRORS,),
+        price=USER_READ,
     ),
 )

@@ -1,6 +1,5 @@
 """Volume streams: samples and all of the public posts and likes, as they are made."""
 
-from mock_platform.api.v2 import OTHER_SHAPES
 from mock_platform.api.v2.volume_streams import operations
 from mock_platform.core.original_names.translation import Pairs
 
@@ -14,7 +13,6 @@ ORIGINAL_NAMES = Pairs(
     },
     named=frozenset({"like_with_post_author.fields"}),
 )
-SPEC_SENTENCES = {"volume-streams": OTHER_SHAPES}
 PUBLISHED_IDS = {
     "sample_stream.open": "streamPostsSample",
     "sample10_stream.open": "streamPostsSample10",

@@ -6,7 +6,7 @@ public facts (all of v2, section 16).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -42,13 +42,15 @@ from mock_platform.api.v2.objects.relations import may_see_posts_of
 from mock_platform.api.v2.prices import LIKE_READ, POST_READ
 from mock_platform.api.v2.streams.endpoint import (
     STREAM_PARTITIONS,
+    BackfillQuery,
     Line,
     StreamEndpoint,
+    WindowQuery,
+    find_window_faults,
     make_partition_field,
 )
-from mock_platform.api.v2.streams.open_streams import OPENING, open_stream
+from mock_platform.api.v2.streams.open_streams import OPENING, OpenStreams, open_stream
 from mock_platform.api.v2.streams.stream import STREAM_ENDING, STREAM_WIRE, Stream
-from mock_platform.api.v2.streams.window import BackfillQuery, WindowQuery, find_window_faults
 from mock_platform.api.v2.usage.counting import (
     COUNTED_ONCE,
     MONTHLY_CAP,
@@ -61,7 +63,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.envelope import Lines
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Text
-from mock_platform.core.operation import Example, Handler, Operation
+from mock_platform.core.operation import Operation
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.names import UnknownWorld
@@ -300,27 +302,28 @@ def _make_like_lines(
     yield {"data": data, **answer.parts()}
 
 
-def _make_open(volume: Volume, settings: Settings) -> Handler:
-    """Return what opens a stream under these settings."""
+def open_(volume: Volume, call: Call, world: World) -> Stream:
+    """Open a volume stream.
 
-    def open_(call: Call, world: World) -> Stream:
-        reached = None if volume.is_of_likes else find_reached_cap(world, get_app(call))
-        if reached is not None:
-            raise ProblemFailure(reached, MONTHLY_CAP, VOLUME_COUNTED)
-        make = _make_like_lines if volume.is_of_likes else _make_post_lines
-        find_obstacle = partial(volume.find_obstacle, world, settings)
-        endpoint = StreamEndpoint(
-            volume.id,
-            connections=_CONNECTIONS,
-            concerns=lambda activity, _app_id: find_obstacle(activity) is None,
-            explain=lambda activity, _app_id: find_obstacle(activity),
-            make_lines=partial(make, read_selection(call.params, find_links(call)), call.base_url),
-            find_number=volume.find_number if volume.partitions else None,
-            partitions=volume.partitions,
-        )
-        return open_stream(call, world, endpoint, settings)
-
-    return open_
+    Raises:
+        ProblemFailure: The app has read as many posts as it may (429).
+    """
+    reached = None if volume.is_of_likes else find_reached_cap(world, get_app(call))
+    if reached is not None:
+        raise ProblemFailure(reached, MONTHLY_CAP, VOLUME_COUNTED)
+    make = _make_like_lines if volume.is_of_likes else _make_post_lines
+    settings = world.find_attachment(OpenStreams).settings
+    find_obstacle = partial(volume.find_obstacle, world, settings)
+    endpoint = StreamEndpoint(
+        volume.id,
+        connections=_CONNECTIONS,
+        concerns=lambda activity, _app_id: find_obstacle(activity) is None,
+        explain=lambda activity, _app_id: find_obstacle(activity),
+        make_lines=partial(make, read_selection(call.params, find_links(call)), call.base_url),
+        find_number=volume.find_number if volume.partitions else None,
+        partitions=volume.partitions,
+    )
+    return open_stream(call, world, endpoint)
 
 
 def _make_query(volume: Volume) -> type[Schema]:
@@ -335,7 +338,6 @@ def _make_query(volume: Volume) -> type[Schema]:
 
 
 def _declare(volume: Volume) -> Operation:
-    configure: Callable[[Settings], Handler] = partial(_make_open, volume)
     counted = () if volume.is_of_likes else (COUNTED_ONCE, VOLUME_COUNTED)
     capped = () if volume.is_of_likes else ("usage-capped",)
     shown = LIKE_FIELDS_SHOWN if volume.is_of_likes else FIELD_SELECTION
@@ -344,13 +346,10 @@ def _declare(volume: Volume) -> Operation:
     return declare_public(
         f"{volume.id}.open",
         f"GET {volume.path}",
-        configure(Settings()),
+        partial(open_, volume),
         f"Stream {volume.summary}",
-        configure=configure,
         params=_make_query(volume),
         rules=find_window_faults,
-        since=None,
-        also=(volume.path.replace("/posts/", "/tweets/"),) if not volume.is_of_likes else (),
         returns=Lines(LikeLine if volume.is_of_likes else PublicPostLine),
         auth=BEARER,
         limit=volume.limit,
@@ -374,7 +373,6 @@ def _declare(volume: Volume) -> Operation:
             OLDER_NAMES,
             ENTERPRISE_ONLY,
         ),
-        example=Example(query={"partition": "1"} if volume.partitions else None),
         price=LIKE_READ if volume.is_of_likes else POST_READ,
         **gate,
     )

@@ -212,7 +212,6 @@ OPERATIONS = (
         "Register a webhook",
         configure=make_create,
         params=NewWebhook,
-        location=Location.JSON,
         rules=find_address_faults,
         challenge=challenge_new,
         returns=Flat(Webhook, recorded_in_data=True),

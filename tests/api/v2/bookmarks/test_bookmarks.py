@@ -188,35 +188,16 @@ def test_what_is_read_counts(box: Sandbox) -> None:
 
 
 create = partial(Refusal, f"POST {PATH}", keys=USER_TOKEN)
-name = partial(Refusal, f"POST {FOLDERS}", keys=USER_TOKEN)
-_OTHERS = [f"value [{OTHER}] must be the same as the authenticating user [{OWN}]"]
 REFUSED = [
     create("an unknown post", 400, json={"post_id": "1"}, messages=["This post cannot be found."]),
-    create("no post", 400, json={}, messages=["post_id"]),
     create("an unknown folder", 400, json={"post_id": POST, "folder_id": "5"},
            messages=["Could not find folder with folder_id: [5]."]),
     create("a folder of another", 400, json={"post_id": POST, "folder_id": FOREIGN},
            messages=["Could not find folder"]),
-    create("no number", 400, json={"post_id": POST, "folder_id": "x"}, messages=["folder_id"]),
-    name("an empty name", 400, json={"name": ""}, messages=["name"]),
-    name("a name of 26 characters", 400, json={"name": "x" * 26}, messages=["name"]),
-    name("no name", 400, json={}, messages=["name"]),
-    *(Refusal(request.replace(OWN, OTHER), f"{request.replace(OWN, 'another')}", 400,
-              keys=USER_TOKEN, json={"post_id": POST, "name": "x"}, messages=_OTHERS)
-      for request in (f"POST {PATH}", f"DELETE {PATH}/{POST}", f"GET {PATH}", f"GET {FOLDERS}",
-                      f"GET {FOLDERS}/{FOREIGN}", f"POST {FOLDERS}")),
-    Refusal(f"DELETE {PATH}/x", "no number in the path", 400, keys=USER_TOKEN,
-            messages=["`post_id`"]),
-    Refusal(f"GET {FOLDERS}/x", "no number of a folder", 400, messages=["`folder_id`"]),
     Refusal(f"GET {FOLDERS}/{FOREIGN}", "the folder of another user", 404,
             problem="resource-not-found"),
-    Refusal(f"GET {PATH}", "too many", 400, query={"max_results": 101}, messages=["max_results"]),
-    Refusal(f"GET {PATH}", "none", 400, query={"max_results": 0}, messages=["max_results"]),
     Refusal(f"POST {PATH}", "a signature", 403, json={"post_id": POST},
             problem="unsupported-authentication", text="[OAuth 2.0 User Context]"),
-    create("a token without the scope", 403, json={"post_id": POST},
-           given={("tokens", USER_TOKEN): {"scopes": ["bookmark.read", "post.read", "users.read"]}},
-           problem="about:blank"),
 ]  # fmt: skip
 
 
@@ -224,13 +205,6 @@ REFUSED = [
 def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
     """Each refusal says what was wrong, and changes nothing."""
     row.check(box)
-
-
-def test_folders_are_made_since_their_release() -> None:
-    """Before its release the operation does not exist."""
-    box = sandbox(freeze=datetime(2026, 8, 6, tzinfo=UTC))
-
-    assert 404 == box.call("POST", FOLDERS, keys=USER_TOKEN, json={"name": "x"}).status_code
 
 
 def test_a_name_of_25_characters(box: Sandbox) -> None:
@@ -255,20 +229,6 @@ def test_original_names(box: Sandbox) -> None:
 
     assert {"bookmarked": True} == data_of(kept)
     assert [[POST]] == [post["edit_history_tweet_ids"] for post in listed]
-
-
-@pytest.mark.parametrize(
-    ("scenario", "expected"),
-    [
-        ("bookmark-folder-missing", "Could not find folder with folder_id: [1]."),
-        ("bookmarked-post-missing", "This post cannot be found."),
-    ],
-)
-def test_scenarios(box: Sandbox, scenario: str, expected: str) -> None:
-    """A bookmark is refused without a record that is so."""
-    box.client.post(f"/_mock/scenarios/{scenario}/activate")
-
-    assert expected == keep(box, POST, 400)["errors"][0]["message"]
 
 
 def test_pages_that_end_early(box: Sandbox) -> None:

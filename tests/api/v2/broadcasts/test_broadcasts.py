@@ -287,11 +287,6 @@ update = partial(Refusal, f"PUT {SCHEDULE}/{MANUAL}", status=400)
 NUMBER = {"scheduled_broadcast_id": "1990400000001"}
 REFUSED = [
     Refusal(f"GET {PATH}/{THEIRS}", "a broadcast of another", 404, problem="resource-not-found"),
-    Refusal(f"GET {PATH}/{RUNNING}x", "an id that is too long", 400, messages=["is not valid"]),
-    Refusal(f"GET {PATH}", "an app alone", 403, keys=BEARER, problem="unsupported-authentication"),
-    Refusal(f"GET {PATH}", "an empty page", 400, query={"max_results": 0},
-            messages=["max_results"]),
-    Refusal(f"GET {PATH}", "an id with a blank", 400, query={"ids": "a b"}, messages=["ids"]),
     Refusal(f"GET {PATH}", "a token of nothing", 400, query={"pagination_token": "x"},
             messages=["pagination_token"]),
     Refusal(f"GET {SCHEDULE}", "no moment", 400, query={"oldest_start_time": "soon"},
@@ -352,10 +347,3 @@ def test_original_names(box: Sandbox) -> None:
     assert ("1", OWN) == (neutral["post_id"], neutral["platform_user_id"])
     assert ("1", OWN) == (original["tweet_id"], original["twitter_user_id"])
     assert "post_id" not in original
-
-
-def test_before_the_release(box: Sandbox) -> None:
-    """Before 2026-08-07 the paths do not exist."""
-    early = sandbox(freeze=datetime(2026, 8, 6, tzinfo=UTC))
-
-    assert 404 == early.call("GET", PATH).status_code

@@ -91,18 +91,8 @@ REFUSED = [
     create("a version as new as the newest", json=NEW | {"version": VERSIONS[0]},
            messages=[f"The version [{VERSIONS[0]}] is not newer"]),
     create("no version", json=NEW | {"version": ""}, messages=["version is needed"]),
-    create("no key", json={"public_key": {}, "version": "1"}, messages=["public_key"]),
     create("a key that is not base64", json=NEW | {"public_key": {"public_key": "?"}},
            messages=["$.public_key.public_key: does not match the regex pattern"]),
-    create("keys of another user", keys=NORTHBIKE, json=NEW,
-           messages=["must be the same as the authenticating user"]),
-    Refusal("GET /2/users/1/public_keys", "an unknown user", 404, problem="resource-not-found"),
-    Refusal("GET /2/users/public_keys", "no ids", 400, messages=["field is required"]),
-    Refusal("GET /2/users/public_keys", "too many ids", 400,
-            query={"ids": ",".join(map(str, range(1, 102)))},
-            messages=["size [101] is not between 1 and 100"]),
-    Refusal(f"GET {PATH}", "no field", 400, query={"public_key.fields": "x"},
-            messages=["public_key.fields"]),
 ]  # fmt: skip
 
 

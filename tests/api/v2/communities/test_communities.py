@@ -84,16 +84,6 @@ def test_posts_are_made_in_them(box: Sandbox) -> None:
 REFUSED = [
     Refusal("GET /2/communities/5", "an unknown one", 404, keys=BEARER,
             problem="resource-not-found", text="Could not find community with id: [5]."),
-    Refusal("GET /2/communities/x", "no id", 400, keys=BEARER, messages=["[x] is not valid"]),
-    Refusal(f"GET {SEARCH}", "no query", 400, messages=["field is required"]),
-    Refusal(f"GET {SEARCH}", "a long query", 400, query={"query": "x" * 4097},
-            messages=["size [4097] is not between 1 and 4096"]),
-    Refusal(f"GET {SEARCH}", "too few", 400, query={"query": "x", "max_results": 9},
-            messages=["max_results"]),
-    Refusal(f"GET {SEARCH}", "too many", 400, query={"query": "x", "max_results": 101},
-            messages=["max_results"]),
-    Refusal(f"GET {SEARCH}", "an app alone", 403, query={"query": "x"}, keys=BEARER,
-            problem="unsupported-authentication"),
 ]  # fmt: skip
 
 
@@ -101,10 +91,3 @@ REFUSED = [
 def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
     """Each refusal says what was wrong."""
     row.check(box)
-
-
-def test_before_the_release() -> None:
-    """Communities exist from 2025-01-08 on."""
-    early = sandbox(freeze=datetime(2025, 1, 7, 23, 59, 59, tzinfo=UTC))
-
-    assert 404 == early.ask("GET", SEARCH, query="coffee").status_code

@@ -13,7 +13,7 @@ from mock_platform.api.v2.compliance.jobs import MOST_BYTES
 from mock_platform.api.v2.posts.changes import delete_post
 from tests.api.v2.filtered_stream.support import PostingClient
 from tests.refusals import Refusal, refusals
-from tests.support import BEARER, HARBOR, Sandbox
+from tests.support import BEARER, Sandbox
 from tests.support_streams import OTHER_USER, USER
 
 PATH = "/2/compliance/jobs"
@@ -313,9 +313,6 @@ def test_older_words(client: Client) -> None:
 
 _ask = partial(Refusal, keys=BEARER)
 REFUSED = [
-    _ask(f"POST {PATH}", "no type", 400, problem="invalid-request", json={"name": "N"}),
-    _ask(f"POST {PATH}", "another type", 400, problem="invalid-request", json={"type": "lists"}),
-    _ask(f"GET {PATH}", "no type of the list", 400, problem="invalid-request"),
     _ask(
         f"GET {PATH}",
         "a status that cannot be asked for",
@@ -323,16 +320,6 @@ REFUSED = [
         problem="invalid-request",
         query={"type": "posts", "status": "expired"},
     ),
-    _ask(f"GET {PATH}/404", "an unknown job", 404, problem="resource-not-found"),
-    _ask(f"GET {PATH}/abc", "an id of letters", 400, problem="invalid-request"),
-    _ask(
-        f"GET {PATH}/{JOB}",
-        "an unknown field",
-        400,
-        problem="invalid-request",
-        query={"compliance_job.fields": "colour"},
-    ),
-    Refusal(f"GET {PATH}/{JOB}", "a user", 403, problem="unsupported-authentication", keys=HARBOR),
     Refusal(
         f"PUT {PATH}/{JOB}/upload/{KEY}",
         "ids for a job that is complete",

@@ -23,12 +23,9 @@ LIKES_PATH, LIST = f"/2/users/{OWN}/likes", f"/2/users/{OWN}/liked_posts"
 
 @pytest.fixture
 def box() -> Sandbox:
-    """A sandbox without likes, in which the caller follows no user."""
+    """A sandbox without likes and follows."""
     made = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
-    with made.world.work():
-        for entry in made.world.store.page("likes"):
-            made.world.store.remove("likes", entry.key)
-        FOLLOWS.remove_all(made.world, source=OWN)
+    made.clear("likes", "follows")
     return made
 
 
@@ -222,26 +219,8 @@ def test_pages_of_users(box: Sandbox) -> None:
 
 
 create = partial(Refusal, f"POST {LIKES_PATH}")
-_OTHERS = [f"value [{OTHER}] must be the same as the authenticating user [{OWN}]"]
 REFUSED = [
     create("an unknown post", 400, json={"post_id": "1"}, messages=["This post cannot be found."]),
-    create("no post", 400, json={}, messages=["post_id"]),
-    create("no number", 400, json={"post_id": "x"}, messages=["post_id"]),
-    Refusal(f"POST /2/users/{OTHER}/likes", "a like in another's name", 400,
-            json={"post_id": LIKED}, messages=_OTHERS),
-    Refusal(f"DELETE /2/users/{OTHER}/likes/{LIKED}", "an unlike in another's name", 400,
-            messages=_OTHERS),
-    Refusal(f"DELETE {LIKES_PATH}/x", "no number in the path", 400, messages=["`post_id`"]),
-    Refusal(f"GET /2/users/{OTHER}/liked_posts", "the likes of another", 400, messages=_OTHERS),
-    Refusal(f"GET {LIST}", "too few", 400, query={"max_results": 4}, messages=["max_results"]),
-    Refusal(f"GET {LIST}", "too many", 400, query={"max_results": 101}, messages=["max_results"]),
-    Refusal(f"GET {LIST}", "the app alone", 403, keys=BEARER, problem="unsupported-authentication"),
-    Refusal("GET /2/posts/1/liking_users", "users who like an unknown post", 404,
-            problem="resource-not-found"),
-    Refusal("GET /2/posts/x/liking_users", "users who like no number", 400, messages=["`id`"]),
-    create("a token without the scope", 403, json={"post_id": LIKED}, keys=USER_TOKEN,
-           given={("tokens", USER_TOKEN): {"scopes": ["like.read", "post.read", "users.read"]}},
-           problem="about:blank"),
 ]  # fmt: skip
 
 
@@ -273,19 +252,6 @@ def test_the_window_is_shared() -> None:
     like(box, LIKED)
 
 
-@pytest.mark.parametrize(
-    ("tier", "day", "status"),
-    [("self_serve", 20, 403), ("self_serve", 19, 200), ("enterprise", 20, 200)],
-)
-def test_likes_are_for_enterprises(tier: str, day: int, status: int) -> None:
-    """With `--tiers on`, only apps of enterprises like from 2026-04-20 on; all may unlike."""
-    box = sandbox(freeze=datetime(2026, 4, day, tzinfo=UTC), tiers="on")
-    box.change("apps", "11827", _tier=tier)
-
-    like(box, OWN_POST, status)
-    assert {"data": {"liked": False}} == unlike(box, OWN_POST)
-
-
 def test_original_names(box: Sandbox) -> None:
     """Older paths, bodies and answers are taken and given under original names."""
     headers = {"X-Mock-Names": "original"}
@@ -303,13 +269,3 @@ def test_original_names(box: Sandbox) -> None:
     assert ["1789900000000000001"] == [post["id"] for post in listed["includes"]["tweets"]]
     assert "This tweet cannot be found." == missing["errors"][0]["message"]
     assert 200 == box.call("GET", path).status_code
-
-
-@pytest.mark.parametrize(
-    ("scenario", "status"), [("like-of-edited-post", 403), ("liked-post-missing", 400)]
-)
-def test_scenarios(box: Sandbox, scenario: str, status: int) -> None:
-    """A like is refused without a record that is so."""
-    box.client.post(f"/_mock/scenarios/{scenario}/activate")
-
-    like(box, LIKED, status)

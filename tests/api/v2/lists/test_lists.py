@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -14,6 +13,7 @@ from mock_platform.api.v2.lists.records import LIST_MEMBERS, LIST_PINS
 from mock_platform.api.v2.objects.relations import BLOCKS
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, NORTHBIKE, USER_TOKEN, Keys, Sandbox, sandbox
+from tests.walks import walk, walk_both_ways
 
 OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
 ROASTERS, SUPPLIERS, GRAVEL, READING = (f"17153000000000001{number:02}" for number in range(1, 5))
@@ -223,21 +223,11 @@ def test_no_more_than_800_posts(box: Sandbox) -> None:
         for number in range(801):
             id_ = str(2_000_000_000_000_000_000 + number)
             box.world.store.put("posts", id_, template | {"id_str": id_, "id": int(id_)})
-    path, pages = f"/2/lists/{ROASTERS}/posts", [*walk(box, f"/2/lists/{ROASTERS}/posts")]
+    path, pages = f"/2/lists/{ROASTERS}/posts", walk(box, f"/2/lists/{ROASTERS}/posts")
 
     assert [100] * 8 == [len(page) for page in pages]
     assert 800 == len({post for page in pages for post in page})
     assert 100 == len(ids(box, path))
-
-
-def walk(box: Sandbox, path: str, **query: Any) -> Iterator[list[str]]:
-    """The ids of each page of a list."""
-    while True:
-        page = box.read(path, keys=BEARER, **query)
-        yield [each["id"] for each in page["data"]]
-        if "next_token" not in page["meta"]:
-            return
-        query["pagination_token"] = page["meta"]["next_token"]
 
 
 @pytest.mark.parametrize("way", ["owned_lists", "list_memberships"])
@@ -250,14 +240,10 @@ def test_pages_both_ways(box: Sandbox, way: str) -> None:
             LIST_MEMBERS.add(box.world, made["id"], OTHER)
     path = f"/2/users/{OTHER}/{way}"
     last = [GRAVEL] if way == "owned_lists" else [ROASTERS]
-    pages = list(walk(box, path, max_results=3))
-    token = box.read(path, keys=BEARER, max_results=3)["meta"]["next_token"]
-    second = box.read(path, keys=BEARER, max_results=3, pagination_token=token)
-    back = second["meta"]["previous_token"]
+    pages, (token, *_) = walk_both_ways(box, path, BEARER, 3)
 
     assert [["7", "6", "5"], ["3", "2", "1"], last] == pages
     assert re.fullmatch(r"\d{1,19}", token)
-    assert pages[0] == ids(box, path, max_results=3, pagination_token=back)
     other = f"/2/users/{OWN}/{way}"
     assert 400 == box.ask("GET", other, keys=BEARER, pagination_token=token).status_code
 
@@ -285,14 +271,6 @@ add = partial(Refusal, f"POST {MEMBERS}")
 follow, pin = partial(Refusal, f"POST {FOLLOWED}"), partial(Refusal, f"POST {PINNED}")
 FORBIDDEN: Any = {"problem": "about:blank", "shows": {"title": "Forbidden"}}
 REFUSED = [
-    create("no name", 400, json={}, messages=["name"]),
-    create("an empty name", 400, json={"name": ""}, messages=["name"]),
-    create("a long name", 400, json={"name": "x" * 26}, messages=["name"]),
-    create("a long description", 400, json={"name": "x" * 25, "description": "x" * 101},
-           messages=["description"]),
-    create("an app alone", 403, json={"name": "x"}, keys=BEARER,
-           problem="unsupported-authentication"),
-    change("a change to an empty name", 400, json={"name": ""}, messages=["name"]),
     Refusal("PUT /2/lists/1", "a change of nothing", 400, json={"name": "x"},
             messages=["You cannot update a List that does not exist."]),
     Refusal(f"PUT /2/lists/{SUPPLIERS}", "a change of a hidden list", 400, json={}, keys=NORTHBIKE,
@@ -310,13 +288,6 @@ REFUSED = [
             text="Could not find list with id: [1]."),
     Refusal("GET /2/lists/1", "no such list", 404, keys=BEARER, problem="resource-not-found",
             shows={"resource_type": "list", "parameter": "id"}),
-    Refusal("GET /2/lists/x", "no id", 400, keys=BEARER, messages=["[x] is not valid"]),
-    Refusal("GET /2/users/1/owned_lists", "lists of an unknown user", 404, keys=BEARER,
-            problem="resource-not-found"),
-    Refusal(f"GET /2/lists/{ROASTERS}", "an unknown field", 400, query={"list.fields": "size"},
-            messages=["list.fields"]),
-    Refusal(f"GET {MEMBERS}", "too many members", 400, query={"max_results": 101},
-            messages=["max_results"]),
     add("an unknown user", 400, json={"user_id": "1"},
         messages=["Could not find user with id: [1]."]),
     follow("an unknown list", 400, json={"list_id": "1"},
@@ -324,12 +295,6 @@ REFUSED = [
     follow("one's own list", 400, json={"list_id": ROASTERS}, messages=["follow your own List"]),
     Refusal(f"POST /2/users/{OTHER}/followed_lists", "a hidden list", 400, keys=NORTHBIKE,
             json={"list_id": SUPPLIERS}, messages=["Could not find list"]),
-    Refusal(f"POST /2/users/{OTHER}/followed_lists", "a follow in another's name", 400,
-            json={"list_id": READING}, messages=["must be the same as the authenticating user"]),
-    Refusal(f"GET /2/users/{OTHER}/pinned_lists", "another's pins", 400,
-            messages=["must be the same as the authenticating user"]),
-    Refusal(f"DELETE {FOLLOWED}/x", "an unfollow of no id", 400, messages=["list_id"]),
-    Refusal(f"DELETE {MEMBERS}/x", "a removal of no id", 400, messages=["user_id"]),
     pin("a list that is not followed", 403, json={"list_id": READING},
         text="You are not allowed to pin this List.", **FORBIDDEN),
 ]  # fmt: skip
@@ -395,23 +360,3 @@ def test_original_names(box: Sandbox) -> None:
     )
 
     assert ["11"] == answer.get_json()["data"][0]["edit_history_tweet_ids"]
-
-
-@pytest.mark.parametrize(
-    ("name", "request_", "body", "status", "text"),
-    [
-        ("list-full", f"POST {MEMBERS}", {"user_id": OWN}, 400, "already has 5,000 members"),
-        ("list-not-owned", f"POST {MEMBERS}", {"user_id": OWN}, 403, "not allowed to add members"),
-        ("list-private", f"GET /2/lists/{ROASTERS}", None, 404, f"list with id: [{ROASTERS}]"),
-        ("lists-too-many", "POST /2/lists", {"name": "x"}, 400, "already own 1,000 Lists"),
-        ("list-pins-full", f"POST {PINNED}", {"list_id": ROASTERS}, 400, "already pinned 5 Lists"),
-    ],
-)
-def test_scenarios(
-    box: Sandbox, name: str, request_: str, body: Any, status: int, text: str
-) -> None:
-    """A scenario refuses as a full, foreign or private list does, and nothing changes."""
-    box.client.post(f"/_mock/scenarios/{name}/activate")
-    more = {} if body is None else {"json": body}
-
-    Refusal(request_, name, status, text=text, more=more).check(box)

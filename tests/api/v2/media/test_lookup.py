@@ -94,14 +94,6 @@ def test_private_metrics(box: Sandbox) -> None:
 
 
 REFUSED = [
-    Refusal("GET /2/media", "no keys", 400, keys=BEARER, messages=["field is required"]),
-    Refusal("GET /2/media", "no key", 400, keys=BEARER, query={"media_keys": "17"},
-            messages=["media_keys"]),
-    Refusal("GET /2/media", "101 keys", 400, keys=BEARER, messages=["100"],
-            query={"media_keys": ",".join(f"3_{number}" for number in range(101))}),
-    Refusal("GET /2/media", "another field", 400, keys=BEARER, messages=["media.fields"],
-            query={"media_keys": IMAGE, "media.fields": "text"}),
-    Refusal("GET /2/media/x", "no key in the path", 400, keys=BEARER, messages=["is not valid"]),
     Refusal("GET /2/media/3_1", "unknown media", 404, keys=BEARER, problem="resource-not-found"),
     Refusal(f"GET /2/media/{FILE}", "a file of subtitles", 404, problem="resource-not-found"),
 ]  # fmt: skip

@@ -105,15 +105,6 @@ class TestSearch:
         """A query has 1 to 2,048 characters."""
         assert accepted == (client.search("x" * length).status_code == 200)
 
-    @pytest.mark.parametrize(("name", "most"), [("max_results", 100), ("max_age_hours", 720)])
-    def test_numbers(self, client: Client, name: str, most: int) -> None:
-        """Both numbers begin with 1."""
-        statuses = [
-            client.search("coffee", **{name: n}).status_code for n in (0, 1, most, most + 1)
-        ]
-
-        assert [400, 200, 200, 400] == statuses
-
     def test_number_of_results(self, client: Client) -> None:
         """Ten stories are returned unless another number is asked for."""
         for number in range(12):
@@ -130,13 +121,6 @@ class TestSearch:
         client.add(2, "Zeppelin", age=timedelta(hours=hours, milliseconds=1))
 
         assert ["1"] == client.ids("zeppelin", **query)
-
-    def test_user_signature(self, client: Client) -> None:
-        """A search does not take the signature of a user."""
-        answer = client.call("GET", f"{SEARCH}?query=coffee", keys=HARBOR)
-
-        assert 403 == answer.status_code
-        assert answer.get_json()["type"].endswith("/unsupported-authentication")
 
 
 class TestGet:

@@ -1,4 +1,4 @@
-"""Posts that the tests of several families make behind the interface, and pages that they walk."""
+"""Posts that the tests of several families make behind the interface."""
 
 from __future__ import annotations
 
@@ -28,31 +28,7 @@ def add_user(box: Sandbox, id_: str, **fields: Any) -> Record:
     return user
 
 
-def forget(box: Sandbox, table: str) -> None:
-    """Remove all records of a table."""
-    with box.world.work():
-        for entry in box.world.store.page(table):
-            box.world.store.remove(table, entry.key)
-
-
 def ids(box: Sandbox, path: str, keys: Keys | str = BEARER, **query: Any) -> list[str]:
     """The ids of the page of a list."""
     found = box.read(path, keys=keys, **query)
     return [each["id"] for each in found.get("data", ())]
-
-
-def walk(box: Sandbox, path: str, keys: Keys | str = BEARER, **query: Any) -> list[list[str]]:
-    """The ids of all pages; those that are walked back are the same, if the list goes back."""
-    pages: list[list[str]] = []
-    page: dict[str, Any] = {"meta": {"next_token": None}}
-    while "next_token" in page["meta"]:
-        token = page["meta"]["next_token"]
-        page = box.read(path, keys=keys, **{**query, "pagination_token": token})
-        pages.append([each["id"] for each in page.get("data", ())])
-    back = pages[-1:]
-    while "previous_token" in page["meta"]:
-        token = page["meta"]["previous_token"]
-        page = box.read(path, keys=keys, **{**query, "pagination_token": token})
-        back.append([each["id"] for each in page["data"]])
-    assert len(back) == 1 or pages == back[::-1]
-    return pages

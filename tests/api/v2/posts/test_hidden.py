@@ -9,7 +9,7 @@ import pytest
 
 from tests.api.v2.posts.support import INES, OTHER, OWN, ids, make
 from tests.refusals import Refusal, refusals
-from tests.support import BEARER, USER_TOKEN, Sandbox, data_of, sandbox
+from tests.support import BEARER, Sandbox, data_of, sandbox
 
 ANSWER, PLAIN = "1789900000000000002", "1789900000000000006"
 
@@ -48,14 +48,6 @@ REFUSED = [
          given={("posts", "1789900000000000001"): {"_user_id": OTHER}}),
     Refusal("PUT /2/posts/1/hidden", "an unknown post", 404, json={"hidden": True},
             problem="resource-not-found"),
-    Refusal("PUT /2/posts/x/hidden", "no id", 400, json={"hidden": True}, messages=["[x]"]),
-    hide("no flag", 400, json={}, messages=["hidden"]),
-    hide("a text", 400, json={"hidden": "yes"}, messages=["hidden"]),
-    hide("without a user", 403, json={"hidden": True}, keys=BEARER,
-         problem="unsupported-authentication"),
-    hide("without the scope", 403, json={"hidden": True}, keys=USER_TOKEN,
-         given={("tokens", USER_TOKEN): {"scopes": ["post.read", "users.read"]}},
-         problem="about:blank"),
 ]  # fmt: skip
 
 

@@ -13,7 +13,6 @@ from mock_platform.api.v2.objects.answers import EXPANSIONS, POST_FIELDS
 from mock_platform.api.v2.objects.post_view import show_whole_post
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS, Relation
 from tests.api.oauth.app_client import messages
-from tests.api.v2.posts.support import forget
 from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox, sandbox
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -26,7 +25,7 @@ BEARER_HEADERS = {"Authorization": f"Bearer {BEARER}"}
 def box() -> Sandbox:
     """A sandbox of its own, whose clock is frozen, and in which there are no follows."""
     found = sandbox(freeze=NOW)
-    forget(found, "follows")
+    found.clear("follows")
     found.change("users", OWN, subscription_type="Premium")
     return found
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mock_platform.api.v2.objects.post_view import list_versions, show_post
 from mock_platform.api.v2.posts.changes import create_post, delete_post, repost
 from mock_platform.world.store.interface import Record
-from tests.api.v2.posts.support import INES, OTHER, OWN, forget, ids
+from tests.api.v2.posts.support import INES, OTHER, OWN, ids
 from tests.generated import examples
 from tests.support import Sandbox, sandbox
 
@@ -27,7 +27,7 @@ STEPS = st.tuples(
 def start_without_posts() -> Sandbox:
     """A sandbox in which nothing was posted."""
     box = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
-    forget(box, "posts")
+    box.clear("posts")
     for user in USERS:
         box.change("users", user, statuses_count=0)
     return box

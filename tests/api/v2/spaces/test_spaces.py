@@ -13,7 +13,7 @@ from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS, SPACE_POSTS
 from mock_platform.api.v2.spaces.changes import add_space, start_space
 from mock_platform.api.v2.spaces.records import SPACE_BUYERS
 from tests.refusals import Refusal, refusals
-from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Sandbox, body_of, sandbox
+from tests.support import BEARER, NORTHBIKE, USER_TOKEN, Sandbox, body_of, sandbox
 from tests.walks import walk_both_ways
 
 OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
@@ -242,42 +242,13 @@ def test_made_in_code(box: Sandbox) -> None:
 
 get = partial(Refusal, keys=BEARER)
 REFUSED = [
-    get("GET /2/spaces/1Missing", "an unknown Space", 404, problem="resource-not-found"),
     get("GET /2/spaces/1Missing/posts", "posts of an unknown Space", 404,
         problem="resource-not-found"),
-    get("GET /2/spaces/has-dash", "no letters and digits", 400, messages=["`id`"]),
-    get("GET /2/spaces/12345678901234", "14 characters", 400, messages=["`id`"]),
-    get("GET /2/spaces", "no ids", 400, messages=["field is required"]),
-    get("GET /2/spaces", "101 ids", 400, query={"ids": ",".join(["1"] * 101)},
-        messages=["size [101] is not between 1 and 100"]),
-    get("GET /2/spaces/by/creator_ids", "101 creators", 400,
-        query={"user_ids": ",".join(["1"] * 101)},
-        messages=["size [101] is not between 1 and 100"]),
-    get("GET /2/spaces/by/creator_ids", "a name", 400, query={"user_ids": "ines_duarte"},
-        messages=["user_ids"]),
-    get("GET /2/spaces/search", "no query", 400, messages=["field is required"]),
-    get("GET /2/spaces/search", "a query that is too long", 400, query={"query": "x" * 2049},
-        messages=["size [2049] is not between 1 and 2048"]),
-    get("GET /2/spaces/search", "ended ones", 400, query={"query": "x", "state": "ended"},
-        messages=["state"]),
-    get("GET /2/spaces/search", "too many", 400, query={"query": "x", "max_results": 101},
-        messages=["max_results"]),
-    get(f"GET /2/spaces/{LIVE}", "an unknown field", 400, query={"space.fields": "mood"},
-        messages=["space.fields"]),
-    Refusal(f"GET /2/spaces/{TICKETED}/buyers", "the app alone", 403, keys=BEARER,
-            problem="unsupported-authentication"),
-    Refusal(f"GET /2/spaces/{LIVE}", "a signature", 403, keys=HARBOR,
-            problem="unsupported-authentication"),
     Refusal(f"GET /2/spaces/{LIVE}/buyers", "buyers without tickets", 403, keys=USER_TOKEN,
             problem="about:blank", text="not permitted to see the buyers"),
     Refusal(f"GET /2/spaces/{ENDED}/buyers", "buyers of another's Space", 403, keys=USER_TOKEN,
             given={("spaces", ENDED): {"is_ticketed": True}}, problem="about:blank",
             text="not permitted to see the buyers"),
-    Refusal(f"GET /2/spaces/{TICKETED}/buyers", "a short token of a page", 400, keys=USER_TOKEN,
-            query={"pagination_token": "short"}, messages=["size [5] is not at least 16"]),
-    Refusal(f"GET /2/spaces/{LIVE}", "a token without the scope", 403, keys=USER_TOKEN,
-            given={("tokens", USER_TOKEN): {"scopes": ["post.read", "users.read"]}},
-            problem="about:blank"),
 ]  # fmt: skip
 
 
@@ -307,20 +278,6 @@ def test_original_names(box: Sandbox) -> None:
 
     assert "edit_history_tweet_ids" in body_of(answer)["data"][0]
     assert 200 == box.ask("GET", path, keys=BEARER).status_code
-
-
-@pytest.mark.parametrize(
-    ("scenario", "path", "status"),
-    [
-        ("space-canceled", f"/{LIVE}", 404),
-        ("space-buyers-refused", f"/{TICKETED}/buyers", 403),
-    ],
-)
-def test_scenarios(box: Sandbox, scenario: str, path: str, status: int) -> None:
-    """A read is refused without a record that is so."""
-    box.client.post(f"/_mock/scenarios/{scenario}/activate")
-
-    read(box, path, keys=USER_TOKEN, status=status)
 
 
 def test_a_space_that_has_ended(box: Sandbox) -> None:

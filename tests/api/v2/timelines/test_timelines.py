@@ -8,9 +8,10 @@ import pytest
 
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS, MUTES, Relation
 from mock_platform.api.v2.timelines import operations
-from tests.api.v2.posts.support import INES, OTHER, OWN, add_user, ids, make, walk
+from tests.api.v2.posts.support import INES, OTHER, OWN, add_user, ids, make
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox, sandbox
+from tests.walks import walk
 
 NEW = "77"
 """A user without posts at the start."""
@@ -186,24 +187,8 @@ def test_home_does_not_ask_user_by_user(box: Sandbox, monkeypatch: pytest.Monkey
 
 
 REFUSED = [
-    Refusal(f"GET /2/users/{OTHER}/timelines/reverse_chronological", "the home of another", 400,
-            messages=[f"value [{OTHER}] must be the same as the authenticating user [{OWN}]"]),
-    Refusal(f"GET {HOME}", "home without a user", 403, keys=BEARER,
-            problem="unsupported-authentication"),
-    Refusal(f"GET {HOME}", "too many of home", 400, query={"max_results": 101},
-            messages=["max_results"]),
-    Refusal(f"GET {POSTS}", "too few posts", 400, query={"max_results": 4},
-            messages=["max_results"]),
-    Refusal(f"GET {MENTIONS}", "too many mentions", 400, query={"max_results": 101},
-            messages=["max_results"]),
     Refusal(f"GET {POSTS}", "an empty window", 400,
             query={"start_time": at(5), "end_time": at(5)}, messages=["must be before"]),
-    Refusal(f"GET {POSTS}", "no id", 400, query={"since_id": "x"}, messages=["since_id"]),
-    Refusal("GET /2/users/x/posts", "no id in the path", 400, messages=["[x] is not valid"]),
-    Refusal("GET /2/users/1/posts", "posts of an unknown user", 404,
-            problem="resource-not-found"),
-    Refusal("GET /2/users/1/mentions", "mentions of an unknown user", 404,
-            problem="resource-not-found"),
 ]  # fmt: skip
 
 

@@ -86,15 +86,6 @@ REFUSED = [
             problem="resource-not-found"),
     Refusal("GET /2/trends/by/woeid/seattle", "a name", 400, keys=BEARER,
             messages=["[seattle] is not valid"]),
-    Refusal(f"GET {WORLD}", "no trends", 400, keys=BEARER, query={"max_trends": 0},
-            messages=["max_trends"]),
-    Refusal(f"GET {WORLD}", "too many trends", 400, keys=BEARER, query={"max_trends": 51},
-            messages=["max_trends"]),
-    Refusal(f"GET {WORLD}", "a signature", 403, problem="unsupported-authentication"),
-    Refusal(f"GET {PERSONAL}", "an app alone", 403, keys=BEARER,
-            problem="unsupported-authentication"),
-    Refusal(f"GET {PERSONAL}", "an unknown field", 400,
-            query={"personalized_trend.fields": "rank"}, messages=["personalized_trend.fields"]),
 ]  # fmt: skip
 
 
@@ -102,11 +93,3 @@ REFUSED = [
 def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
     """Each refusal says what was wrong."""
     row.check(box)
-
-
-def test_rate_windows() -> None:
-    """A user may ask ten times in 15 minutes for its trends, under public limits."""
-    box = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), limits="public")
-    statuses = [box.call("GET", PERSONAL).status_code for _ in range(11)]
-
-    assert [200] * 10 + [429] == statuses

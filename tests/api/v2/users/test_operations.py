@@ -331,21 +331,8 @@ def test_pages_of_a_search(box: Sandbox) -> None:
 
 
 REFUSED = [
-    Refusal("GET /2/users/search", "a search for nothing", 400, messages=["field is required"]),
     Refusal("GET /2/users/search", "a search with signs", 400, query={"query": "a-b"},
             messages=["The `query` query parameter value [a-b] does not match ^["]),
-    Refusal("GET /2/users/search", "a long search", 400, query={"query": "a" * 51},
-            messages=["does not match ^["]),
-    Refusal("GET /2/users/search", "a search for too many", 400,
-            query={"query": "a", "max_results": 1001}, messages=["max_results"]),
-    Refusal("GET /2/users/search", "a search by an app", 403, keys=BEARER, query={"query": "a"},
-            problem="unsupported-authentication"),
-    Refusal("GET /2/users/1/affiliates", "affiliates of nobody", 404, keys=BEARER,
-            problem="resource-not-found"),
-    Refusal("GET /2/users/x/affiliates", "affiliates of no number", 400, keys=BEARER,
-            messages=["The `id` query parameter value [x] is not valid"]),
-    Refusal(f"GET /2/users/{OWN}/affiliates", "too many affiliates", 400, keys=BEARER,
-            query={"max_results": 1001}, messages=["max_results"]),
 ]  # fmt: skip
 
 

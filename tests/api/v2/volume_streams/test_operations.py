@@ -301,35 +301,12 @@ def test_disconnects(client: Client, volume: Any) -> None:
 
 
 @pytest.mark.parametrize("volume", PARTITIONED, ids=lambda volume: volume.id)
-@pytest.mark.parametrize("wanted", [None, 0, "beyond"])
-def test_partitions_that_are_not_there(client: Client, volume: Any, wanted: Any) -> None:
-    """A partition is required, and one of those that the stream has."""
-    number = volume.partitions + 1 if wanted == "beyond" else wanted
-    query = "" if number is None else f"?partition={number}"
-
-    answer = client.call("GET", volume.path + query)
-    (error,) = answer.get_json()["errors"]
-    assert ["partition"] == list(error["parameters"])
-
-
-@pytest.mark.parametrize("volume", PARTITIONED, ids=lambda volume: volume.id)
 def test_the_last_partition(client: Client, volume: Any) -> None:
     """The last partition is one of them."""
     client.open(f"?partition={volume.partitions}", path=volume.path)
 
 
-_get = partial(Refusal, f"GET {SAMPLE}", keys=BEARER)
 REFUSED = [
-    _get("six minutes of backfill", 400, problem="invalid-request", query={"backfill_minutes": 6}),
-    _get("an unknown field", 400, problem="invalid-request", query={"post.fields": "colour"}),
-    Refusal(
-        f"GET {LIKES}?partition=1",
-        "an unknown field of likes",
-        400,
-        problem="invalid-request",
-        query={"partition": 1, "like_with_post_author.fields": "text"},
-        keys=BEARER,
-    ),
     Refusal(
         f"GET {LIKES}",
         "an expansion that only posts have",

@@ -1,0 +1,63 @@
+"""What tests of one process make once, though each platform would make it for itself.
+
+A description of all operations takes a second, and so does reading all packaged scenarios. Nothing
+changes either, so a test cannot notice; what a test is about, it makes with its own files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from mock_platform.api.served import DESCRIPTION_ID
+from mock_platform.core import installed
+from mock_platform.core.description import openapi
+from mock_platform.core.jsonio import dumps, loads
+from mock_platform.core.operation import Operation
+from mock_platform.scenario import document
+from mock_platform.scenario.source import Source
+from mock_platform.settings import Settings
+
+DESCRIBING = (
+    "mock_platform.control.description",
+    "mock_platform.platform",
+    "mock_platform.verification.compare.plan",
+    "mock_platform.verification.contract.document",
+)
+"""The modules that describe operations."""
+_describe, _read_source = openapi.describe, document.read_source
+_PACKAGED = installed.folder("scenarios")
+_MAX_DESCRIBED = 16
+"""The latest so many descriptions are kept: one has some megabytes."""
+_described: dict[object, tuple[tuple[Operation, ...], bytes]] = {}
+
+
+def describe_once(operations: Iterable[Operation], settings: Settings, **more: Any) -> Any:
+    """The description of these operations, as a copy of its own."""
+    listed = tuple(operations)
+    # The operation that answers with the description is another one in each platform, but alike.
+    key = (
+        tuple(id(each) if each.id != DESCRIPTION_ID else None for each in listed),
+        settings,
+        more["title"],
+        more.get("sandbox"),
+        more.get("extend") is None,
+    )
+    # An id stands for an operation as long as that one is kept.
+    found = _described.pop(key, None) or (listed, dumps(_describe(listed, settings, **more)))
+    _described[key] = found
+    if len(_described) > _MAX_DESCRIBED:
+        del _described[next(iter(_described))]
+    return loads(found[1], max_nesting=256)
+
+
+@cache
+def _read_packaged(file: Path) -> Source:
+    return _read_source(file)
+
+
+def read_packaged_once(file: Path) -> Source:
+    """A file as data with places; one of the package is read once."""
+    return _read_packaged(file) if _PACKAGED in file.parents else _read_source(file)
