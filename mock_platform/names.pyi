@@ -141,10 +141,11 @@ OperationId: TypeAlias = Literal[
   "media_library.list", "media_library.update", "media_metadata.create", "media_subtitles.create",
   "media_subtitles.delete", "muting.create", "muting.delete", "muting.list", "news.get",
   "news.search", "notes.create", "notes.delete", "notes.evaluate", "notes.list_eligible",
-  "notes.list_written", "oauth.access_token", "oauth.authenticate", "oauth.authorize",
-  "oauth.invalidate_token", "oauth.request_token", "oauth.submit_authenticate",
-  "oauth.submit_authorize", "oauth2.authorize", "oauth2.invalidate_token", "oauth2.revoke",
-  "oauth2.submit_authorize", "oauth2.token", "oauth2.user_token", "older.account.settings",
+  "notes.list_written", "oauth.access_token", "oauth.access_token_by_get", "oauth.authenticate",
+  "oauth.authorize", "oauth.invalidate_token", "oauth.request_token",
+  "oauth.request_token_by_get", "oauth.submit_authenticate", "oauth.submit_authorize",
+  "oauth2.authorize", "oauth2.invalidate_token", "oauth2.revoke", "oauth2.submit_authorize",
+  "oauth2.token", "oauth2.user_token", "older.account.settings",
   "older.account_activity.environments", "older.account_activity.subscriptions.count",
   "older.account_activity.subscriptions.create", "older.account_activity.subscriptions.delete",
   "older.account_activity.subscriptions.end", "older.account_activity.subscriptions.list",
@@ -262,7 +263,7 @@ ErrorCode: TypeAlias = Literal[
   "UNKNOWN_CRITERIA_TYPE", "UNSUPPORTED_MEDIA_TYPE", "USER_NOT_FOUND", "WEB_EVENT_TAG_NOT_FOUND",
   17, 25, 32, 34, 38, 44, 50, 63, 64, 68, 87, 88, 89, 92, 93, 99, 104, 108, 109, 112, 130, 131,
   135, 136, 139, 144, 158, 160, 161, 162, 170, 179, 183, 185, 186, 187, 195, 214, 215, 220, 226,
-  231, 251, 261, 324, 325, 326, 327, 349, 354, 355, 385, 386, 407, 415, 416, 417, 433
+  231, 251, 261, 271, 272, 324, 325, 326, 327, 349, 354, 355, 385, 386, 407, 415, 416, 417, 433
 ]
 """The codes of failures: words on the advertising interface, else numbers."""
 

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from mock_platform.api.served import DESCRIPTION_ID
+from mock_platform.api.v2.description import DESCRIPTION_ID
 from mock_platform.core import installed
 from mock_platform.core.description import openapi
 from mock_platform.core.jsonio import dumps, loads

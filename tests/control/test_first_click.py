@@ -77,13 +77,12 @@ class Reader:
         scheme = list(_join(entry.get("security", [])))[-1:]
         pair = self._known["pairs"].get(*scheme) if scheme else None
         made: dict[str, str] = {}
-        if MADE["request_token"] in path or MADE["verifier"] in body:
+        if MADE["request_token"] in path or MADE["verifier"] in path + body:
             made = self._begin()
             path = path.replace(MADE["request_token"], made["oauth_token"])
-            if MADE["verifier"] in body:
-                body = body.replace(
-                    MADE["verifier"], self._approve(oauth_token=made["oauth_token"])
-                )
+            if MADE["verifier"] in path + body:
+                verifier = self._approve(oauth_token=made["oauth_token"])
+                path, body = (part.replace(MADE["verifier"], verifier) for part in (path, body))
         if MADE["code"] in body:
             form = dict(parse_qsl(body))
             consent = next(

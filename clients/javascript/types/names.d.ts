@@ -94,8 +94,9 @@ export type OperationId =
   | "media_library.get" | "media_library.list" | "media_library.update" | "media_metadata.create"
   | "media_subtitles.create" | "media_subtitles.delete" | "muting.create" | "muting.delete" |
   "muting.list" | "news.get" | "news.search" | "notes.create" | "notes.delete" | "notes.evaluate"
-  | "notes.list_eligible" | "notes.list_written" | "oauth.access_token" | "oauth.authenticate" |
-  "oauth.authorize" | "oauth.invalidate_token" | "oauth.request_token" |
+  | "notes.list_eligible" | "notes.list_written" | "oauth.access_token" |
+  "oauth.access_token_by_get" | "oauth.authenticate" | "oauth.authorize" |
+  "oauth.invalidate_token" | "oauth.request_token" | "oauth.request_token_by_get" |
   "oauth.submit_authenticate" | "oauth.submit_authorize" | "oauth2.authorize" |
   "oauth2.invalidate_token" | "oauth2.revoke" | "oauth2.submit_authorize" | "oauth2.token" |
   "oauth2.user_token" | "older.account.settings" | "older.account_activity.environments" |
@@ -215,8 +216,8 @@ export type ErrorCode =
   "UNSUPPORTED_MEDIA_TYPE" | "USER_NOT_FOUND" | "WEB_EVENT_TAG_NOT_FOUND" | 17 | 25 | 32 | 34 | 38
   | 44 | 50 | 63 | 64 | 68 | 87 | 88 | 89 | 92 | 93 | 99 | 104 | 108 | 109 | 112 | 130 | 131 | 135
   | 136 | 139 | 144 | 158 | 160 | 161 | 162 | 170 | 179 | 183 | 185 | 186 | 187 | 195 | 214 | 215
-  | 220 | 226 | 231 | 251 | 261 | 324 | 325 | 326 | 327 | 349 | 354 | 355 | 385 | 386 | 407 | 415
-  | 416 | 417 | 433;
+  | 220 | 226 | 231 | 251 | 261 | 271 | 272 | 324 | 325 | 326 | 327 | 349 | 354 | 355 | 385 | 386
+  | 407 | 415 | 416 | 417 | 433;
 
 /** What a rule of a scenario acts on. */
 export type RuleTarget = OperationId | "*" | "deliveries" | "lines" | OwnName;

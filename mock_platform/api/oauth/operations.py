@@ -8,6 +8,8 @@ from __future__ import annotations
 import hmac
 from difflib import get_close_matches
 
+from msgspec.structs import replace
+
 from mock_platform.api.oauth.consent import tokens
 from mock_platform.api.oauth.consent.pages import OUT_OF_BAND
 from mock_platform.api.oauth.consent.tokens import REVOKE_EVENT, record_revocation
@@ -33,6 +35,7 @@ from mock_platform.core.operation import (
     Handler,
     Location,
     Operation,
+    Origin,
 )
 from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
@@ -84,6 +87,12 @@ GRANT_ENDS = expectation(
     "oauth.invalidate-ends-grant",
     "Invalidating an access token removes the user's grant to the app, so that authenticate "
     "asks again.",
+)
+ASKED_WITH_GET = expectation(
+    "oauth.get",
+    "request_token and access_token take GET as well, with the same parameters and answers: older "
+    "libraries and samples of the vendor ask so.",
+    gap=True,
 )
 APP = Auth(("oauth1-app", "oauth1-request-token"), (REQUEST_TOKEN_AGAIN,))
 
@@ -280,7 +289,7 @@ def _require_granting_user(call: Call, world: World, token: Record | None) -> Re
     return user
 
 
-OPERATIONS = (
+_EXCHANGE = (
     Operation(
         id="oauth.request_token",
         method="POST",
@@ -328,6 +337,21 @@ OPERATIONS = (
             LOOSE_EXCHANGE,
         ),
         example=Example(is_refused=True, page_values={"oauth_verifier": NEW_VERIFIER}),
+    ),
+)
+OPERATIONS = (
+    *_EXCHANGE,
+    *(
+        replace(
+            step,
+            id=f"{step.id}_by_get",
+            method="GET",
+            spec="Not shown in the specification",
+            origin=Origin.ADJACENT,
+            assumptions=(*step.assumptions, ASKED_WITH_GET),
+            example=replace(step.example, query=step.example.form, form=None),
+        )
+        for step in _EXCHANGE
     ),
     Operation(
         id="oauth.invalidate_token",

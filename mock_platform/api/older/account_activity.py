@@ -8,10 +8,10 @@ from __future__ import annotations
 from functools import partial
 
 from mock_platform.api.older import conventions as older
-from mock_platform.api.older.conventions import declare, number_refusals, run
+from mock_platform.api.older.conventions import declare, number_refusals, require, run
 from mock_platform.api.v2.activity import account_activity
 from mock_platform.api.v2.activity import account_activity_delivery as subscriptions
-from mock_platform.api.v2.conventions import Rates, get_app, get_user_id, make_schema
+from mock_platform.api.v2.conventions import get_app, get_user_id, make_schema
 from mock_platform.api.v2.webhooks import operations as webhooks
 from mock_platform.api.v2.webhooks import validation
 from mock_platform.core.assumptions import expectation
@@ -36,24 +36,15 @@ ONE_ENVIRONMENT = expectation(
 OlderWebhook = make_schema(
     "OlderWebhook",
     valid=Flag(required=True),
-    **{name: Text(required=True) for name in ("id", "url", "created_timestamp")},
+    **require(Text, "id", "url", "created_timestamp"),
 )
 Environments = make_schema("OlderEnvironments", environments=ListOf(Json(), required=True))
-SubscriptionCount = make_schema(
-    "OlderSubscriptionCount",
-    **{
-        name: Text(required=True)
-        for name in (
-            "account_name", "provisioned_count", "subscriptions_count_all",
-            "subscriptions_count_direct_messages",
-        )
-    },
-)  # fmt: skip
+_COUNTS = ("provisioned_count", "subscriptions_count_all", "subscriptions_count_direct_messages")
+SubscriptionCount = make_schema("OlderSubscriptionCount", **require(Text, "account_name", *_COUNTS))
 Subscribers = make_schema(
     "OlderSubscribers",
-    environment=Text(required=True),
-    application_id=Text(required=True),
     subscriptions=ListOf(Json(), required=True),
+    **require(Text, "environment", "application_id"),
 )
 
 
@@ -63,19 +54,13 @@ def require_environment(call: Call, _world: World) -> None:
         raise NumericFailure(200, "Forbidden.", status=403)
 
 
-def _list_webhooks(call: Call, world: World) -> list[Record]:
-    found = world.store.page("webhooks", {"_app_id": get_app(call)["id"]})
-    return [entry.record for entry in found]
-
-
 def _show(webhook: Record) -> Record:
-    shown = {name: webhook[name] for name in ("id", "url", "valid")}
-    return shown | {"created_timestamp": webhook["created_at"]}
+    return {"created_timestamp": webhook.pop("created_at"), **webhook}
 
 
 def list_(call: Call, world: World) -> list[Record]:
     """List the webhooks of the environment."""
-    return [_show(one) for one in _list_webhooks(call, world)]
+    return [_show(one) for one in run(webhooks.list_, call, world)["data"]]
 
 
 def list_environments(call: Call, world: World) -> Record:
@@ -112,49 +97,55 @@ def subscribe(call: Call, world: World) -> None:
     Raises:
         NumericFailure: There is no webhook (34), or the user is subscribed already (355).
     """
-    user_id, found = get_user_id(call), _list_webhooks(call, world)
+    found = list_(call, world)
     if not found:
         raise NumericFailure(34)
-    if _find_subscriptions(call, world, user_id):
+    if _find_subscriptions(call, world, get_user_id(call)):
         raise NumericFailure(355)
     for webhook in found:
-        subscriptions.add_subscription(world, get_app(call), webhook["id"], user_id)
-
-
-def show_subscription(call: Call, world: World) -> None:
-    """Answer whether the calling user is subscribed: 204, or 404 with code 34."""
-    if not _find_subscriptions(call, world, get_user_id(call)):
-        raise NumericFailure(34)
+        run(account_activity.subscribe, call, world, {"webhook_id": webhook["id"]})
 
 
 def _find_subscriptions(call: Call, world: World, user_id: str) -> list[Record]:
-    ids = [one["id"] for one in _list_webhooks(call, world)]
+    ids = [one["id"] for one in list_(call, world)]
     found = [subscriptions.find_subscription(world, id_, user_id) for id_ in ids]
     return [one for one in found if one is not None]
 
 
-def list_subscriptions(call: Call, world: World) -> Record:
-    """List who is subscribed."""
-    users = dict.fromkeys(
-        entry.record["user_id"]
-        for one in _list_webhooks(call, world)
-        for entry in world.store.page("account_activity_subscriptions", {"webhook_id": one["id"]})
-    )
-    return {
-        "environment": ENVIRONMENT,
-        "application_id": get_app(call)["id"],
-        "subscriptions": [{"user_id": user_id} for user_id in users],
-    }
+def _require_subscriptions(call: Call, world: World) -> list[Record]:
+    """Return the subscriptions of the user in the path, or of the calling one.
 
-
-def unsubscribe(call: Call, world: World) -> None:
-    """End the subscriptions of the user in the path, or of the calling one."""
+    Raises:
+        NumericFailure: There is no subscription (34).
+    """
     user_id = call.path_params.get("user_id") or get_user_id(call)
     found = _find_subscriptions(call, world, user_id)
     if not found:
         raise NumericFailure(34)
-    for each in found:
-        subscriptions.remove_subscription(world, each["webhook_id"], user_id)
+    return found
+
+
+def show_subscription(call: Call, world: World) -> None:
+    """Answer whether the calling user is subscribed: 204, or 404 with code 34."""
+    _require_subscriptions(call, world)
+
+
+def unsubscribe(call: Call, world: World) -> None:
+    """End the subscriptions of the user in the path, or of the calling one."""
+    for each in _require_subscriptions(call, world):
+        subscriptions.remove_subscription(world, each["webhook_id"], each["user_id"])
+
+
+def list_subscriptions(call: Call, world: World) -> Record:
+    """List who is subscribed."""
+    paths = [{"webhook_id": one["id"]} for one in list_(call, world)]
+    listed = [run(account_activity.list_, call, world, path)["data"] for path in paths]
+    users = {one["user_id"]: one for each in listed for one in each["subscriptions"]}
+    return {
+        "environment": ENVIRONMENT,
+        "application_id": get_app(call)["id"],
+        "subscriptions": list(users.values()),
+    }
 
 
 def count(call: Call, world: World) -> Record:
@@ -163,44 +154,43 @@ def count(call: Call, world: World) -> Record:
     return counted
 
 
-_ALL, _ID = "account_activity/all", "account_activity"
+_ALL = "account_activity/all"
 _ENV = f"{_ALL}/:env"
-_Address = older.add_fields(url=Text(required=True, max_length=200))
 _PATH = {"env": ENVIRONMENT}
 _WEBHOOK = _PATH | {"webhook_id": "1146654567674912770"}
-_declare = partial(declare, params=None, limit=Rates(app=15, user=15), facts=(ONE_ENVIRONMENT,))
+_SUBSCRIBED = ("POST", f"/1.1/{_ALL}/{ENVIRONMENT}/subscriptions")
+_declare = partial(declare, prefix="older.account_activity.", params=None, rates=(15, 15),
+                   facts=(ONE_ENVIRONMENT,))  # fmt: skip
 _of_env = partial(_declare, gates=(require_environment,), auth=USER, returns=older.NOTHING,
                   errors="34", path=_PATH)  # fmt: skip
 OPERATIONS = (
     _declare(f"GET {_ALL}/webhooks", list_environments, "List the environments and their webhooks",
-             Environments, id_=f"{_ID}.environments", auth=BEARER),
+             Environments, id_="environments", auth=BEARER),
     _declare(f"GET {_ALL}/count", count, "Count the subscriptions of an app",
-             SubscriptionCount, id_=f"{_ID}.subscriptions.count", auth=BEARER),
+             SubscriptionCount, id_="subscriptions.count", auth=BEARER),
     _of_env(f"GET {_ENV}/webhooks", list_, "List the webhooks of an environment",
-            returns=older.Listing(OlderWebhook), id_=f"{_ID}.webhooks.list", auth=APP_OR_USER),
+            returns=older.Listing(OlderWebhook), id_="webhooks.list", auth=APP_OR_USER),
     _of_env(f"POST {_ENV}/webhooks", make_create(Settings()), "Register a webhook",
-            returns=OlderWebhook, params=_Address, id_=f"{_ID}.webhooks.create",
-            configure=make_create, challenge=number_refusals(challenge_new), errors="214",
+            returns=OlderWebhook, id_="webhooks.create", configure=make_create,
+            params=older.add_fields(url=Text(required=True, max_length=200)),
+            challenge=number_refusals(challenge_new), errors="214",
             facts=(ONE_ENVIRONMENT, validation.ALLOWED_ADDRESS, validation.FIRST_CHALLENGE,
                    validation.WEBHOOK_CAP),
             query={"url": "http://127.0.0.1:8099/webhooks/new"}),
     _of_env(f"PUT {_ENV}/webhooks/:webhook_id", partial(_run_on_path, webhooks.validate),
-            "Challenge a webhook again", id_=f"{_ID}.webhooks.validate", path=_WEBHOOK,
+            "Challenge a webhook again", id_="webhooks.validate", path=_WEBHOOK, auth=APP_OR_USER,
             challenge=number_refusals(webhooks.challenge_known), errors="34 214"),
     _of_env(f"DELETE {_ENV}/webhooks/:webhook_id", partial(_run_on_path, webhooks.delete),
-            "Delete a webhook", id_=f"{_ID}.webhooks.delete", path=_WEBHOOK),
+            "Delete a webhook", id_="webhooks.delete", path=_WEBHOOK),
     _of_env(f"POST {_ENV}/subscriptions", subscribe, "Subscribe an environment to the calling user",
-            id_=f"{_ID}.subscriptions.create", errors="34 214 355",
+            id_="subscriptions.create", errors="34 214 355",
             facts=(ONE_ENVIRONMENT, subscriptions.SUBSCRIPTION_CAP)),
-    _of_env(f"GET {_ENV}/subscriptions", show_subscription,
-            "Say whether the calling user is subscribed", id_=f"{_ID}.subscriptions.show",
-            before=("POST", f"/1.1/{_ALL}/{ENVIRONMENT}/subscriptions")),
+    _of_env(f"GET {_ENV}/subscriptions", show_subscription, before=_SUBSCRIBED,
+            summary="Say whether the calling user is subscribed", id_="subscriptions.show"),
     _of_env(f"GET {_ENV}/subscriptions/list", list_subscriptions, "List who is subscribed",
-            returns=Subscribers, id_=f"{_ID}.subscriptions.list", auth=BEARER),
-    _of_env(f"DELETE {_ENV}/subscriptions", unsubscribe,
-            "End the subscription of the calling user", id_=f"{_ID}.subscriptions.end",
-            before=("POST", f"/1.1/{_ALL}/{ENVIRONMENT}/subscriptions")),
-    _of_env(f"DELETE {_ENV}/subscriptions/:user_id", unsubscribe,
-            "End the subscription of a user", id_=f"{_ID}.subscriptions.delete", auth=BEARER,
-            path=_PATH | {"user_id": "2790441185"}),
+            returns=Subscribers, id_="subscriptions.list", auth=BEARER),
+    _of_env(f"DELETE {_ENV}/subscriptions", unsubscribe, before=_SUBSCRIBED,
+            summary="End the subscription of the calling user", id_="subscriptions.end"),
+    _of_env(f"DELETE {_ENV}/subscriptions/:user_id", unsubscribe, "End the subscription of a user",
+            id_="subscriptions.delete", auth=BEARER, path=_PATH | {"user_id": "2790441185"}),
 )  # fmt: skip

@@ -12,17 +12,24 @@ from typing import Any, cast
 
 from marshmallow import fields, pre_load
 
-from mock_platform.api.v2.conventions import Rates, declare_named, make_id_field
+from mock_platform.api.v2.conventions import Rates, declare_named, make_id_field, make_schema
 from mock_platform.api.v2.objects.post_text import find_user
 from mock_platform.api.v2.objects.relations import is_present
 from mock_platform.api.v2.pages import TokenForm
 from mock_platform.core.assumptions import Assumption, expectation, public_fact
 from mock_platform.core.auth.authenticate import APP_OR_USER, USER
 from mock_platform.core.call import Call, Reply
-from mock_platform.core.envelope import Flat, Returns
+from mock_platform.core.envelope import JSON, Flat, Returns
 from mock_platform.core.failures import errors as failures
-from mock_platform.core.failures.errors import InvalidParameters, NumericFailure, ProblemFailure
+from mock_platform.core.failures.errors import (
+    InvalidParameters,
+    NumericFailure,
+    PlainFailure,
+    ProblemFailure,
+)
+from mock_platform.core.faults import MISSING
 from mock_platform.core.fields import Choice, CommaList, Flag, Integer, Text
+from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Example, Gate, Handler, Limit, Location, Operation, Origin
 from mock_platform.core.original_names.translation import Pairs
 from mock_platform.core.schema import Schema
@@ -41,48 +48,45 @@ OLDER_INTERFACE = public_fact(
 OLDER_RULES = expectation(
     "older.rules",
     "What the v2 interface refuses is refused here, with the nearest number: 87 where none is "
-    "published. A count above the highest one is taken as that one. Words other than true, t and 1 "
-    "mean false. In paths and names the neutral words are posts and repost; the original paths are "
-    "taken as well.",
+    "published. A parameter that is missing is refused with code 38, one that is invalid with code "
+    "44, and X-Mock-Why says what is wrong with it. A count above the highest one is taken as that "
+    "one. Words other than true, t and 1 mean false. In paths and names the neutral words are "
+    "posts and repost; the original paths are taken as well.",
 )
 WRITE_ACCESS = public_fact(
     "older.write-access",
     "A token or an app that may only read is refused with code 261 where something is changed.",
     "developer pages of version 1.1, error codes",
 )
+
+NOT_AUTHORIZED = public_fact(
+    "older.not-authorized",
+    "The timeline and the lists of a user who is protected or suspended, or from whom a block "
+    "separates the caller, are refused with 401 and an object of their own: request is the path, "
+    "error is Not authorized. Of an unknown user they are refused with code 34.",
+    "tests and issues of the libraries for version 1.1",
+)
+
+
+def _respell(*texts: str) -> dict[str, str]:
+    """Return the original spelling of names and sentences, which have tweet for post."""
+    return {text: text.replace("post", "tweet").replace("Post", "Tweet") for text in texts}
+
+
 ORIGINAL_NAMES = Pairs(
-    {
-        "post_mode": "tweet_mode",
-        "repost_count": "retweet_count",
-        "reposted": "retweeted",
-        "reposted_status": "retweeted_status",
-        "include_my_repost": "include_my_retweet",
-        "want_reposts": "want_retweets",
-        "post_volume": "tweet_volume",
-    },
-    values={
-        "media_category": {f"post_{kind}": f"tweet_{kind}" for kind in ("image", "gif", "video")}
-    },
-    segments={
-        "posts": "tweets",
-        "repost": "retweet",
-        "reposts": "retweets",
-        "unrepost": "unretweet",
-    },
+    _respell("post_mode", "repost_count", "reposted", "reposted_status", "include_my_repost",
+             "want_reposts", "post_volume"),
+    values={"media_category": _respell("post_image", "post_gif", "post_video")},
+    segments=_respell("posts", "repost", "reposts", "unrepost"),
     spoken=frozenset({"message"}),
-    sentences={
-        "Post needs to be a bit shorter.": "Tweet needs to be a bit shorter.",
-        "You have already reposted this Post.": "You have already retweeted this Tweet.",
-        **{
-            text.format("Post"): text.format("Tweet")
-            for text in (
-                "The {} exceeds the number of allowed attachment types.",
-                "You attempted to reply to a {} that is deleted or not visible to you.",
-                "The original {0} author restricted who can reply to this {0}.",
-                "You have been blocked from the author of this {}.",
-            )
-        },
-    },
+    sentences=_respell(
+        "Post needs to be a bit shorter.",
+        "You have already reposted this Post.",
+        "The Post exceeds the number of allowed attachment types.",
+        "You attempted to reply to a Post that is deleted or not visible to you.",
+        "The original Post author restricted who can reply to this Post.",
+        "You have been blocked from the author of this Post.",
+    ),
     free=frozenset({"entities", "extended_entities", "geo", "place", "coordinates", "apps"}),
 )  # fmt: skip
 
@@ -97,17 +101,15 @@ class Switch(Flag):
         return str(value).lower() in {"true", "t", "1"}
 
 
-class NumberOrText(Text):
-    """An id in JSON, which some programs send as a number."""
+class JsonId(Text):
+    """An id in JSON: 1 to 19 digits, which some programs send as a number."""
+
+    def __init__(self) -> None:
+        super().__init__(required=True, pattern=r"[0-9]{1,19}", pattern_text="1 to 19 digits")
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         is_number = isinstance(value, int) and not isinstance(value, bool)
         return super()._deserialize(str(value) if is_number else value, attr, data, **kwargs)
-
-
-def make_json_id() -> NumberOrText:
-    """Return the field of an id in JSON: 1 to 19 digits."""
-    return NumberOrText(required=True, pattern=r"[0-9]{1,19}", pattern_text="1 to 19 digits")
 
 
 class OlderParameters(Schema):
@@ -133,8 +135,9 @@ class FormQuery(OlderParameters):
 
 
 class OneUserQuery(FormQuery):
-    """A user by id or by name."""
+    """A user by id or by name; `id` is either."""
 
+    id = Text(min_length=1)
     user_id = make_id_field("a user id of ")
     screen_name = Text(min_length=1)
 
@@ -164,6 +167,11 @@ class PostRangeQuery(FormQuery):
     since_id = make_id_field("a post id of ")
     max_id = make_id_field("a post id of ")
     include_rts = Switch(load_default=True)
+
+
+def require(kind: type[fields.Field[Any]], *names: str) -> dict[str, fields.Field[Any]]:
+    """Return required fields of one kind, for the schema of an answer."""
+    return {name: kind(required=True) for name in names}
 
 
 def add_fields(*bases: type[Schema], **parts: fields.Field[Any]) -> type[Schema]:
@@ -200,44 +208,44 @@ class Empty(Flat, frozen=True):
 NOTHING = Empty(NoContent, status=204)
 
 
-class Cursors(Schema):
-    """The places of the next and of the previous page, each as a number and as a text."""
+def make_page(name: str, **parts: fields.Field[Any]) -> type[Schema]:
+    """Return the schema of a page: with the places of the next and of the previous one."""
+    numbers, texts = ("next_cursor", "previous_cursor"), ("next_cursor_str", "previous_cursor_str")
+    return make_schema(name, **parts, **require(Integer, *numbers), **require(Text, *texts))
 
-    next_cursor = Integer(required=True)
-    next_cursor_str = Text(required=True)
-    previous_cursor = Integer(required=True)
-    previous_cursor_str = Text(required=True)
+
+def spell(**numbers: int) -> Record:
+    """Return numbers, each as a number and as a text."""
+    return numbers | {f"{name}_str": str(number) for name, number in numbers.items()}
 
 
 # -- what the v2 interface does, and its refusals as numbers -----------------------------------
 
 _CODES_OF_KINDS = {"user": 50, "post": 144, "list": 34, "media": 325}
-_CODES = {
-    "media.media_ids": 324,
-    "attachments": 324,
-    "reply.in_reply_to_post_id": 385,
-    "quote_post_id": 44,
-    "card_uri": 44,
-    "query": 195,
-    "pagination_token": 44,
-    "You are not allowed to create a Post with duplicate": 187,
-    "Your Post is too long": 186,
-    "Reply to this conversation": 433,
-    "You are not permitted to perform": 136,
-    "You are not authorized to delete this Post": 183,
-    "You cannot repost a Post": 327,
-    "Sorry, you are not authorized to see": 179,
-    "You cannot follow yourself": 158,
-    "You cannot follow an account": 162,
-    "You do not have permission to DM": 349,
-    "You are not allowed to add members": 104,
-    "WebhookIdInvalid": 34,
-    "DuplicateUrlFailed": 214,
-    "WebhookLimitExceeded": 214,
-    "CrcValidationFailed": 214,
-    "SubscriptionLimitExceeded": 214,
-}
-"""The number for a parameter at fault, or for the beginning of what is said."""
+_REFUSALS = {
+    34: ("WebhookIdInvalid",),
+    104: ("You are not allowed to add members",),
+    136: ("You are not permitted to perform",),
+    158: ("You cannot follow yourself",),
+    162: ("You cannot follow an account",),
+    179: ("Sorry, you are not authorized to see",),
+    183: ("You are not authorized to delete this Post",),
+    186: ("Your Post is too long",),
+    187: ("You are not allowed to create a Post with duplicate",),
+    195: ("query",),
+    214: ("DuplicateUrlFailed", "WebhookLimitExceeded", "CrcValidationFailed",
+          "SubscriptionLimitExceeded"),
+    271: ("You cannot mute yourself",),
+    324: ("media.media_ids", "attachments"),
+    327: ("You cannot repost a Post",),
+    349: ("You do not have permission to DM",),
+    385: ("reply.in_reply_to_post_id",),
+    433: ("Reply to this conversation",),
+}  # fmt: skip
+"""The numbers, each for parameters at fault, or for the beginning of what is said."""
+_CODES = {text: code for code, texts in _REFUSALS.items() for text in texts}
+_SENT_AS = {"quote_post_id": "attachment_url", "pagination_token": "cursor"}
+"""Parameters of the v2 interface, and what clients of this one sent for them."""
 _SPOKEN = {87, 214}
 """Numbers whose text is what the v2 interface says."""
 _LARGEST = 1 << 63
@@ -289,8 +297,25 @@ def _find_number(failure: ProblemFailure | InvalidParameters) -> failures.Failur
     return NumericFailure(code, said[-1] if code in _SPOKEN else None)
 
 
+def _dress(call: Call, failure: failures.Failure, reply: Reply) -> Reply:
+    """Return the reply with the body of this interface.
+
+    A parameter that is not missing but invalid is refused with code 44 and its name. What hangs on
+    a hidden user has no code.
+    """
+    if isinstance(failure, PlainFailure):
+        reply.body = dumps({"request": call.path, "error": failure.text})
+        reply.headers = [("Content-Type", JSON), *reply.headers[1:]]
+    invalid = failure.faults if isinstance(failure, InvalidParameters) else ()
+    names = [name for name, fault in invalid if fault.code != MISSING]
+    if names:
+        text = f"{_SENT_AS.get(names[0], names[0])} parameter is invalid."
+        reply.body = dumps({"errors": [{"code": 44, "message": text}]})
+    return reply
+
+
 def find_named_user(call: Call, world: World, missing: int = 50, prefix: str = "") -> Record:
-    """Return the user whom `user_id` or `screen_name` names; without them, the caller.
+    """Return the user whom `user_id`, `screen_name` or `id` names; without them, the caller.
 
     With a `prefix` the parameters are called `owner_id` and `owner_screen_name`, for instance.
 
@@ -300,6 +325,9 @@ def find_named_user(call: Call, world: World, missing: int = 50, prefix: str = "
     """
     key = call.params.get(f"{prefix}id" if prefix else "user_id")
     name = call.params.get(f"{prefix}screen_name")
+    if key is None and name is None and not prefix and "id" in call.params:
+        id_ = call.params["id"]
+        key, name = (id_, None) if id_.isdecimal() else (None, id_)
     if key is None and name is None:
         if call.caller.scheme == "bearer" or call.caller.user is None:
             raise NumericFailure(25)
@@ -312,14 +340,33 @@ def find_named_user(call: Call, world: World, missing: int = 50, prefix: str = "
     return user
 
 
+def find_owner(call: Call, world: World) -> Record:
+    """Return the user whose timeline or list is asked for; the caller if none is named.
+
+    Raises:
+        NumericFailure: The user does not exist (34), or an app names no user (25).
+        PlainFailure: The user is suspended (401).
+    """
+    try:
+        return find_named_user(call, world, 34)
+    except NumericFailure as failure:
+        raise (_refuse_hidden(call) if failure.code == 63 else failure) from None
+
+
+def _refuse_hidden(call: Call) -> PlainFailure:
+    why = "the user is protected or suspended, or a block separates the two"
+    call.diagnosis = {"mistake": "hidden", "explanation": why}
+    return PlainFailure(401, "Not authorized.", NOT_AUTHORIZED)
+
+
 def require_target(call: Call, world: World, missing: int = 108, none: int | None = None) -> Record:
-    """Return the user whom `user_id` or `screen_name` names.
+    """Return the user whom `user_id`, `screen_name` or `id` names.
 
     Raises:
         NumericFailure: None is named (`none`, else `missing`), or the user does not exist
             (`missing`).
     """
-    if not call.params.keys() & {"user_id", "screen_name"}:
+    if not call.params.keys() & {"id", "user_id", "screen_name"}:
         raise NumericFailure(none or missing)
     return find_named_user(call, world, missing)
 
@@ -354,33 +401,40 @@ def clamp(call: Call, usual: int, most: int) -> int:
 
 
 def run_page(
-    handler: Handler, form: TokenForm, usual: int, most: int, call: Call, world: World, key: str
+    handler: Handler, form: TokenForm, usual: int, most: int, call: Call, world: World,
+    key: str | None = None,
 ) -> tuple[list[Record], Record]:  # fmt: skip
     """Return what a list of the v2 interface has on the page that was asked for, and the cursors.
 
-    `form` is that of its tokens, whose numbers are the cursors; `key` is the id in its path.
+    `form` is that of its tokens, whose numbers are the cursors; `key` is the id in its path, by
+    default that of the user whom the parameters name.
     """
+    key = key or find_owner(call, world)["id"]
     asked: dict[str, Any] = {"max_results": clamp(call, usual, most)}
     cursor = call.params["cursor"]
     if cursor not in {-1, 0}:
         asked["pagination_token"] = form.write(abs(cursor))
-    answer = require_shown(run(handler, call, world, {"id": key}, **asked))
+    answer = require_shown(call, run(handler, call, world, {"id": key}, **asked))
     tokens = [answer.get("meta", {}).get(name) for name in ("next_token", "previous_token")]
     following, previous = (0 if token is None else form.read(token) for token in tokens)
-    places = {"next_cursor": following, "previous_cursor": -previous}
-    texts = {f"{name}_str": str(place) for name, place in places.items()}
-    return answer.get("data", []), places | texts
+    return answer.get("data", []), spell(next_cursor=following, previous_cursor=-previous)
 
 
-def require_shown(answer: Record) -> Record:
+def require_shown(call: Call, answer: Record) -> Record:
     """Return the answer of a list, which must not be hidden from the caller.
 
     Raises:
-        NumericFailure: It hangs on a user whose posts the caller may not see (179).
+        PlainFailure: It hangs on a user whose posts the caller may not see (401).
     """
     if "errors" in answer and not answer.keys() & {"data", "meta"}:
-        raise NumericFailure(179)
+        raise _refuse_hidden(call)
     return answer
+
+
+OF_A_USER: Mapping[str, Any] = {
+    "errors": "25 34 44", "statuses": (401,), "may_assume": (NOT_AUTHORIZED,),
+}  # fmt: skip
+"""What is declared of a timeline or a list that belongs to a user."""
 
 
 # -- declarations ------------------------------------------------------------------------------
@@ -413,8 +467,9 @@ def declare(
     route: str, handler: Handler, summary: str, returns: type[Schema] | Returns,
     params: type[Schema] | None = FormQuery, *,
     id_: str = "", prefix: str = "older.", also: Sequence[str] = (), errors: str = "",
-    facts: Sequence[Assumption] = (),
-    limit: Rates | tuple[Limit, ...] = (), gates: tuple[Gate, ...] = (), reads: bool | None = None,
+    facts: Sequence[Assumption] = (), may_assume: Sequence[Assumption] = (),
+    rates: tuple[int | None, int] | None = None, limit: Rates | tuple[Limit, ...] = (),
+    gates: tuple[Gate, ...] = (), reads: bool | None = None,
     query: Mapping[str, str] | None = None, path: Mapping[str, str] | None = None,
     json: Any = None, before: tuple[str, str] | None = None,
     configure: Callable[[Settings], Handler] | None = None, **options: Any,
@@ -422,7 +477,8 @@ def declare(
     """Return an operation of the older interface: `route` is its method, and its path below `/1.1`.
 
     Its id follows from the path. One that reads (by default each GET) is for apps and users, others
-    for users that may write. `query`, `path` and `json` are those of its example.
+    for users that may write. `rates` are the requests of an app and of a user in 15 minutes;
+    `limit` is for other windows. `query`, `path` and `json` are those of its example.
     """
     method, _, rest = route.partition(" ")
     names = [segment for segment in rest.split("/") if not segment.startswith(":")]
@@ -431,15 +487,10 @@ def declare(
     options.setdefault("location", Location.QUERY)
     if configure is not None:
         options["configure"] = lambda settings: number_refusals(configure(settings))
-    form = query if method == "POST" and json is None else None
-    example = Example(
-        path=path or {},
-        query=query if form is None else {},
-        form=form,
-        json=json,
-        before=before,
-        is_refused="bearer" not in auth.schemes,  # examples are not signed
-    )
+    is_form = query is not None and method == "POST" and json is None
+    sent, form = ({}, query) if is_form else (query, None)
+    # Examples are not signed, and nothing answers a challenge.
+    is_refused = "bearer" not in auth.schemes or "challenge" in options
     return declare_named(
         f"{prefix}{id_ or '.'.join(names)}",
         f"{method} /1.1/{rest}",
@@ -449,12 +500,13 @@ def declare(
         origin=Origin.ADJACENT,
         params=params,
         returns=returns,
-        limit=limit,
+        limit=limit if rates is None else Rates(*rates),
+        dress=_dress,
         gates=(_drop_ending, *(() if reads else (require_write_access,)), *gates),
         errors=tuple(errors.split()),
         assumptions=(OLDER_INTERFACE, OLDER_RULES, *facts),
-        may_assume=(failures.OAUTH_CODES, WRITE_ACCESS),
+        may_assume=(failures.OAUTH_CODES, WRITE_ACCESS, *may_assume),
         also=(*_list_paths(f"/1.1/{rest}"), *also),
-        example=example,
+        example=Example(path or {}, sent, json, form, before=before, is_refused=is_refused),
         **options,
     )

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from mock_platform.api.older import conventions as older
-from mock_platform.api.older.conventions import Switch, add_fields, declare, run
-from mock_platform.api.older.objects import (
-    OlderPost,
-    OlderUser,
-    UserPage,
-    show_found_users,
-    show_read_posts,
-    show_user,
-)
-from mock_platform.api.v2.conventions import Rates, make_id_field, make_schema
+from mock_platform.api.older import objects
+from mock_platform.api.older.conventions import add_fields, declare, make_page, require, run
+from mock_platform.api.older.objects import OlderPost, OlderUser, UserPage
+from mock_platform.api.v2.conventions import make_id_field, make_schema
 from mock_platform.api.v2.lists import lists_of_users, operations, records
-from mock_platform.api.v2.lists.records import LIST_FOLLOWERS, LIST_MEMBERS
 from mock_platform.api.v2.objects.answers import get_viewer_id
 from mock_platform.api.v2.objects.older_forms import format_post_time
-from mock_platform.api.v2.objects.relations import count_at_least
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
 from mock_platform.api.v2.pages import NUMBERS
 from mock_platform.core.assumptions import expectation
@@ -46,20 +39,13 @@ _TEXTS = ("id_str", "name", "uri", "description", "slug", "full_name", "created_
 OlderList = make_schema(
     "OlderList",
     id=Long(required=True),
-    subscriber_count=Integer(required=True),
-    member_count=Integer(required=True),
     mode=Choice(("public", "private"), required=True),
     following=Flag(required=True),
     user=Nested(OlderUser, required=True),
-    **{name: Text(required=True) for name in _TEXTS},
+    **require(Integer, "subscriber_count", "member_count"),
+    **require(Text, *_TEXTS),
 )
-
-
-class ListPage(older.Cursors):
-    """A page of lists."""
-
-    component_name = "OlderListPage"
-    lists = ListOf(Nested(OlderList), required=True)
+ListPage = make_page("OlderListPage", lists=ListOf(Nested(OlderList), required=True))
 
 
 class OneListQuery(older.FormQuery):
@@ -96,25 +82,21 @@ def require_list(call: Call, world: World) -> str:
 
 def show_list(call: Call, world: World, list_id: str) -> Record:
     """Return a list as the older interface shows it."""
-    list_, viewer = world.store.get("lists", list_id) or {}, get_viewer_id(call)
+    found = run(operations.get, call, world, {"id": list_id}, list_fields=records.LIST_FIELDS)
+    list_, viewer = found["data"], get_viewer_id(call)
     owner, slug = world.store.get("users", list_["owner_id"]) or {}, _make_slug(list_["name"])
-    members = LIST_MEMBERS.count_targets(world, list_id)
-    followers = LIST_FOLLOWERS.count_sources(world, list_id)
-    follows = viewer is not None and LIST_FOLLOWERS.find(world, viewer, list_id) is not None
+    is_followed = viewer and records.LIST_FOLLOWERS.find(world, viewer, list_id) is not None
     return {
-        "id": int(list_id),
-        "id_str": list_id,
-        "name": list_["name"],
+        **older.spell(id=int(list_id)),
+        **{name: list_[name] for name in ("name", "description", "member_count")},
         "uri": f"/{owner['screen_name']}/lists/{slug}",
-        "subscriber_count": count_at_least(list_["follower_count"], followers),
-        "member_count": count_at_least(list_["member_count"], members),
+        "subscriber_count": list_["follower_count"],
         "mode": "private" if list_["private"] else "public",
-        "description": list_["description"],
         "slug": slug,
         "full_name": f"@{owner['screen_name']}/{slug}",
         "created_at": format_post_time(parse_instant(list_["created_at"])),
-        "following": follows or viewer == list_["owner_id"],
-        "user": show_user(call, world, owner, status=False),
+        "following": bool(is_followed) or viewer == list_["owner_id"],
+        "user": objects.show_user(call, world, owner, status=False),
     }
 
 
@@ -129,31 +111,28 @@ def create(call: Call, world: World) -> Record:
     return show_list(call, world, made["data"]["id"])
 
 
-def write(
-    handler: Handler, path: tuple[str, ...], sent: tuple[str, ...], call: Call, world: World
-) -> Record:
-    """Let an operation of the v2 interface change a list, and return the list.
-
-    `path` and `sent` are the names of what that operation takes in its path and its body.
-    """
+def write(handler: Handler, call: Call, world: World) -> Record:
+    """Change, delete, follow or unfollow a list, and return it."""
     list_id = require_list(call, world)
-    shown, known = show_list(call, world, list_id), {"id": list_id, "list_id": list_id}
-    if "user_id" in {*path, *sent}:
-        known["user_id"] = older.require_target(call, world)["id"]
-    values: dict[str, Any] = known | _read_change(call)
-    body = {name: values[name] for name in sent if name in values}
-    run(handler, call, world, {name: values[name] for name in path}, **body)
-    is_gone = world.store.get("lists", list_id) is None
-    return shown if is_gone else show_list(call, world, list_id)
+    shown, named = show_list(call, world, list_id), {"id": list_id, "list_id": list_id}
+    sent = _read_change(call) if handler is operations.update else named
+    run(handler, call, world, named, **sent)
+    return shown if handler is operations.delete else show_list(call, world, list_id)
 
 
-def write_members(handler: Handler, names: tuple[str, ...], call: Call, world: World) -> Record:
-    """Let an operation of the v2 interface change each of several members; return the list."""
-    list_id, users = require_list(call, world), older.find_named_users(call, world)
-    for user in users:
+def write_members(
+    handler: Handler, find: Callable[[Call, World], list[Record]], call: Call, world: World
+) -> Record:
+    """Add the users that the parameters name to a list, or take them out; return the list."""
+    list_id = require_list(call, world)
+    for user in find(call, world):
         named = {"id": list_id, "user_id": user["id"]}
-        run(handler, call, world, {name: named[name] for name in names}, user_id=user["id"])
+        run(handler, call, world, named, user_id=user["id"])
     return show_list(call, world, list_id)
+
+
+def _find_member(call: Call, world: World) -> list[Record]:
+    return [older.require_target(call, world)]
 
 
 def show(call: Call, world: World) -> Record:
@@ -165,19 +144,18 @@ def list_users(handler: Handler, call: Call, world: World) -> Record:
     """Return the page of the members, or of the subscribers, of a list."""
     key = require_list(call, world)
     found, cursors = older.run_page(handler, NUMBERS, 20, 5000, call, world, key)
-    return {"users": show_found_users(call, world, found), **cursors}
+    return {"users": objects.show_found_users(call, world, found), **cursors}
 
 
 def list_lists(handler: Handler, call: Call, world: World) -> Record:
     """Return the page of lists that belong to a user, or that have the user."""
-    key = older.find_named_user(call, world)["id"]
-    found, cursors = older.run_page(handler, NUMBERS, 20, 1000, call, world, key)
+    found, cursors = older.run_page(handler, NUMBERS, 20, 1000, call, world)
     return {"lists": [show_list(call, world, each["id"]) for each in found], **cursors}
 
 
 def list_all(call: Call, world: World) -> list[Record]:
     """Return the lists that a user owns and those that the user follows, up to 100."""
-    key = older.find_named_user(call, world)["id"]
+    key = older.find_owner(call, world)["id"]
     kinds = [lists_of_users.list_followed, lists_of_users.list_owned]
     found = (
         each["id"]
@@ -189,7 +167,7 @@ def list_all(call: Call, world: World) -> list[Record]:
 
 def list_posts(call: Call, world: World) -> list[Record]:
     """Return the latest posts of the members of a list."""
-    members = LIST_MEMBERS.list_targets(world, require_list(call, world))
+    members = records.LIST_MEMBERS.list_targets(world, require_list(call, world))
     is_listed, (low, high) = operations.make_list_sight(call, world), older.read_bounds(call)
     found = world.store.page(
         "posts",
@@ -199,7 +177,7 @@ def list_posts(call: Call, world: World) -> list[Record]:
         where=lambda post: low < post["id"] < high and is_listed(post),
         limit=older.clamp(call, 20, 200),
     )
-    return show_read_posts(call, world, [entry.record for entry in found])
+    return objects.show_read_posts(call, world, [entry.record for entry in found])
 
 
 _LIST, _OTHERS_LIST = {"list_id": "1715300000000000101"}, {"list_id": "1715300000000000103"}
@@ -209,55 +187,51 @@ _CHANGE: dict[str, Any] = {
     "mode": Choice(("public", "private")),
     "description": Text(max_length=100),
 }
-_MemberQuery = add_fields(OneListQuery, older.OneUserQuery)
 _ListedQuery = add_fields(OneListQuery, older.CursorQuery)
 _RULES = (LIST_NAMES, records.PRIVATE_LISTS, records.LIST_REFUSALS, records.LIST_CEILINGS)
 _declare = partial(declare, facts=_RULES, query=_LIST)
 _write = partial(_declare, returns=OlderList, params=OneListQuery, errors="34 50 63 87 112")
-_MEMBER_ERRORS = "34 50 63 87 104 108 112"
-_read = partial(_declare, errors="25 34 44 50 63 112 179")
+_read = partial(_declare, errors="25 34 44 50 63 112")
+_of_user = partial(_declare, query=_OWNER, **older.OF_A_USER)
 OPERATIONS = (
     _write("POST lists/create", create, "Make a list",
            params=add_fields(older.FormQuery, name=_name(required=True), **_CHANGE),
            errors="87", query={"name": "Where we drink coffee"}),
-    _write("POST lists/update",
-           partial(write, operations.update, ("id",), ("name", "description", "private")),
-           "Change a list", params=add_fields(OneListQuery, name=_name(), **_CHANGE),
+    _write("POST lists/update", partial(write, operations.update), "Change a list",
+           params=add_fields(OneListQuery, name=_name(), **_CHANGE),
            query=_LIST | {"description": "Cups within a walk"}),
-    _write("POST lists/destroy", partial(write, operations.delete, ("id",), ()), "Delete a list"),
-    _write("POST lists/members/create",
-           partial(write, operations.create_member, ("id",), ("user_id",)), "Add a user to a list",
-           params=_MemberQuery, errors=_MEMBER_ERRORS, query=_LIST | {"user_id": "2790441185"}),
-    _write("POST lists/members/destroy",
-           partial(write, operations.delete_member, ("id", "user_id"), ()),
-           "Take a user out of a list", params=_MemberQuery, errors=_MEMBER_ERRORS,
-           query=_LIST | {"user_id": "3805104374"}),
-    *(_write(f"POST lists/members/{name}_all", partial(write_members, handler, names),
-             f"{text} a list", params=add_fields(OneListQuery, older.UsersQuery),
+    _write("POST lists/destroy", partial(write, operations.delete), "Delete a list"),
+    *(_write(f"POST lists/members/{name}", partial(write_members, handler, _find_member), text,
+             params=add_fields(OneListQuery, older.OneUserQuery),
+             errors="34 50 63 87 104 108 112", query=_LIST | {"user_id": user_id})
+      for name, handler, text, user_id in (
+          ("create", operations.create_member, "Add a user to a list", "2790441185"),
+          ("destroy", operations.delete_member, "Take a user out of a list", "3805104374"))),
+    *(_write(f"POST lists/members/{name}_all",
+             partial(write_members, handler, older.find_named_users), f"{text} a list",
+             params=add_fields(OneListQuery, older.UsersQuery),
              errors="17 25 34 50 63 87 104 112",
              query=_LIST | {"screen_name": "ines_duarte,northbike_co"})
-      for name, handler, names, text in (
-          ("create", operations.create_member, ("id",), "Add up to 100 users to"),
-          ("destroy", operations.delete_member, ("id", "user_id"), "Take several users out of"))),
-    _write("POST lists/subscribers/create", partial(write, lists_of_users.follow, (), ("list_id",)),
-           "Follow a list", query=_OTHERS_LIST),
-    _write("POST lists/subscribers/destroy",
-           partial(write, lists_of_users.unfollow, ("list_id",), ()), "Unfollow a list",
-           query=_OTHERS_LIST),
+      for name, handler, text in (
+          ("create", operations.create_member, "Add up to 100 users to"),
+          ("destroy", operations.delete_member, "Take several users out of"))),
+    *(_write(f"POST lists/subscribers/{name}", partial(write, handler), text, query=_OTHERS_LIST)
+      for name, handler, text in (("create", lists_of_users.follow, "Follow a list"),
+                                  ("destroy", lists_of_users.unfollow, "Unfollow a list"))),
     _read("GET lists/show", show, "Read a list", OlderList, OneListQuery,
-          limit=Rates(app=75, user=75)),
+          rates=(75, 75)),
     _read("GET lists/members", partial(list_users, operations.list_members),
-          "List the members of a list", UserPage, _ListedQuery, limit=Rates(app=75, user=900)),
+          "List the members of a list", UserPage, _ListedQuery, rates=(75, 900)),
     _read("GET lists/subscribers", partial(list_users, operations.list_followers),
-          "List the followers of a list", UserPage, _ListedQuery, limit=Rates(app=15, user=180)),
+          "List the followers of a list", UserPage, _ListedQuery, rates=(15, 180)),
     _read("GET lists/statuses", list_posts, "List the posts of a list's members",
           older.Listing(OlderPost), add_fields(OneListQuery, older.PostRangeQuery),
-          limit=Rates(app=900, user=900)),
-    _read("GET lists/list", list_all, "List all lists of a user", older.Listing(OlderList),
-          add_fields(older.OneUserQuery, reverse=Switch(load_default=False)),
-          limit=Rates(app=15, user=15), query=_OWNER),
-    *(_read(f"GET lists/{name}", partial(list_lists, handler), text, ListPage,
-            older.UserListQuery, limit=Rates(app=most, user=most), query=_OWNER)
+          rates=(900, 900)),
+    _of_user("GET lists/list", list_all, "List all lists of a user", older.Listing(OlderList),
+             add_fields(older.OneUserQuery, reverse=older.Switch(load_default=False)),
+             rates=(15, 15)),
+    *(_of_user(f"GET lists/{name}", partial(list_lists, handler), text, ListPage,
+               older.UserListQuery, rates=(most, most))
       for name, handler, text, most in (
           ("ownerships", lists_of_users.list_owned, "List the lists of a user", 15),
           ("memberships", lists_of_users.list_memberships,

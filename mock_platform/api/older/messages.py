@@ -39,7 +39,7 @@ def _nest(name: str, *, required: bool = True, **parts: Any) -> Nested:
     return Nested(make_schema(f"OlderMessage{name}", **parts), required=required)
 
 
-_Media = _nest("Media", id=older.make_json_id())
+_Media = _nest("Media", id=older.JsonId())
 _Content = _nest(
     "Data",
     text=Text(min_length=1),
@@ -47,7 +47,7 @@ _Content = _nest(
     quick_reply=Json(),
     ctas=ListOf(Json()),
 )
-_Target = _nest("Target", recipient_id=older.make_json_id())
+_Target = _nest("Target", recipient_id=older.JsonId())
 _Create = _nest("Create", target=_Target, message_data=_Content)
 _Event = _nest("Event", type=Choice((_CREATE,), required=True), message_create=_Create)
 NewEvent = make_schema("OlderNewMessage", event=_Event)
@@ -148,7 +148,7 @@ _NamedMessage = add_fields(id=make_id_field("a message id of ", required=True))
 _OWN = {"id": "1990181773551677440"}
 _write = partial(declare, gates=(conversations.require_write_permission,))
 _read = partial(declare, auth=USER, gates=(conversations.require_read_permission,),
-                limit=Rates(user=15), facts=(MESSAGE_LISTS,))  # fmt: skip
+                rates=(None, 15), facts=(MESSAGE_LISTS,))  # fmt: skip
 OPERATIONS = (
     _write(f"POST {_EVENTS}/new", send, "Send a direct message", MessageAnswer, NewEvent,
            location=Location.JSON, limit=Rates(user_daily=1000), errors="25 50 93 324 349 354",

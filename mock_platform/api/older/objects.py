@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from mock_platform.api.older.conventions import Cursors
+from mock_platform.api.older.conventions import make_page, spell
 from mock_platform.api.v2.conventions import get_app
 from mock_platform.api.v2.objects.answers import get_viewer_id, may_see
 from mock_platform.api.v2.objects.media_view import find_any_media, show_media
@@ -71,11 +71,7 @@ class OlderPost(CreatedPost):
     possibly_sensitive = Flag()
 
 
-class UserPage(Cursors):
-    """A page of users."""
-
-    component_name = "OlderUserPage"
-    users = ListOf(Nested(OlderUser), required=True)
+UserPage = make_page("OlderUserPage", users=ListOf(Nested(OlderUser), required=True))
 
 
 def require_post(call: Call, world: World, post_id: str) -> Record:
@@ -117,14 +113,12 @@ def show_post(call: Call, world: World, post: Record, *, nested: bool = False) -
     if author is not None and not wanted.get("trim_user"):
         shown["user"] = show_user(call, world, author, status=False)
     shown["entities"] = NO_ENTITIES | (whole.get("entities") or {})
-    media = _show_media(world, post)
     # In a post of this interface the link to its media is among the media, not among the addresses.
     ends = [one for one in shown["entities"]["urls"] if "media_key" in one]
-    if ends:
-        others = [one for one in shown["entities"]["urls"] if "media_key" not in one]
-        shown["entities"] = {**shown["entities"], "urls": others}
-        kept = ("url", "display_url", "expanded_url", "indices")
-        media = [one | {name: ends[0][name] for name in kept} for one in media]
+    shown["entities"]["urls"] = [one for one in shown["entities"]["urls"] if one not in ends]
+    names = ("url", "display_url", "expanded_url", "indices")
+    link = {name: end[name] for end in ends[:1] for name in names}
+    media = [one | link for one in _show_media(world, post)]
     if media:
         shown["entities"] |= {"media": media[:1]}
         shown["extended_entities"] = {"media": media}
@@ -179,8 +173,7 @@ def _refer(call: Call, world: World, post: Record, *, nested: bool) -> Record:
     """Return what a post shows of the posts that it quotes and reposts."""
     quoted = post.get("_quoted_post_id")
     shown: Record = {"is_quote_status": quoted is not None}
-    if quoted is not None:
-        shown |= {"quoted_status_id": int(quoted), "quoted_status_id_str": quoted}
+    shown |= {} if quoted is None else spell(quoted_status_id=int(quoted))
     references = {"quoted_status": quoted, "reposted_status": post.get("_reposted_post_id")}
     for name, id_ in references.items():
         other = None if id_ is None or nested else world.store.get("posts", id_)
@@ -205,8 +198,7 @@ def show_media_entity(world: World, media: Record, post_id: str, end: int) -> Re
     known, number = show_media(world, media, names), media["media_key"].partition("_")[2]
     size = {"w": known.get("width") or 0, "h": known.get("height") or 0, "resize": "fit"}
     shown: Record = {
-        "id": int(number),
-        "id_str": number,
+        **spell(id=int(number)),
         "indices": [end, end],
         "media_url": media["media_url"],
         "media_url_https": media["media_url"],

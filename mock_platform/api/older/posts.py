@@ -9,22 +9,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 from mock_platform.api.older import conventions as older
-from mock_platform.api.older.conventions import Switch, declare, run
-from mock_platform.api.older.objects import (
-    POST_FORMS,
-    OlderPost,
-    require_post,
-    show_found_posts,
-    show_post,
-    show_read_posts,
-)
-from mock_platform.api.v2.conventions import (
-    Rates,
-    get_app,
-    get_user_id,
-    limit_users,
-    make_id_field,
-)
+from mock_platform.api.older import objects
+from mock_platform.api.older.conventions import Switch, run
+from mock_platform.api.older.objects import OlderPost, require_post, show_found_posts, show_post
+from mock_platform.api.v2 import conventions as v2
 from mock_platform.api.v2.likes import operations as likes
 from mock_platform.api.v2.objects.answers import get_viewer_id
 from mock_platform.api.v2.objects.post_view import CARD_URI
@@ -74,7 +62,7 @@ _OLDER_OPERATORS = {
 }
 _OPERATOR = re.compile(r"\bfilter:\w+", re.ASCII)
 _DAY = re.compile(r"\s*\b(since|until):([0-9]{4}-[0-9]{2}-[0-9]{2})\b", re.ASCII)
-_id = partial(make_id_field, "a post id of ")
+_id = partial(v2.make_id_field, "a post id of ")
 _NamedPost = older.add_fields(older.FormQuery, id=_id(required=True))
 
 
@@ -86,7 +74,7 @@ class NewStatus(older.FormQuery):
     auto_populate_reply_metadata = Switch(load_default=False)
     exclude_reply_user_ids = CommaList(_id())
     attachment_url = Text()
-    media_ids = CommaList(make_id_field("a media id of "))
+    media_ids = CommaList(v2.make_id_field("a media id of "))
     possibly_sensitive = Switch(load_default=False)
     lat = Text()
     long = Text()
@@ -122,28 +110,26 @@ def _read_new(call: Call, world: World) -> dict[str, Any]:
     Raises:
         NumericFailure: It has no content (170), or several attachments (386).
     """
-    sent = call.params
-    new: dict[str, Any] = {"text": sent.get("status", "")}
+    sent, text = call.params, call.params.get("status", "")
     attached = [name for name in ("media_ids", "attachment_url", "card_uri") if sent.get(name)]
     if len(attached) > 1:
         raise NumericFailure(386)
-    if not new["text"].strip() and not attached:
+    if not text.strip() and not attached:
         raise NumericFailure(170, "Missing required parameter: status.")
-    if "media_ids" in attached:
-        new["media"] = {"media_ids": sent["media_ids"]}
-    if "attachment_url" in attached:
-        address = _POST_ADDRESS.match(sent["attachment_url"])
+    new: dict[str, Any] = {"text": text} | {name: sent[name] for name in attached}
+    if "media_ids" in new:
+        new["media"] = {"media_ids": new.pop("media_ids")}
+    if "attachment_url" in new:
+        address = _POST_ADDRESS.match(new.pop("attachment_url"))
         if address is None:
             raise NumericFailure(44, "attachment_url parameter is invalid.")
         new["quote_post_id"] = address[1]
-    new |= {"card_uri": sent["card_uri"]} if "card_uri" in attached else {}
-    new |= {"geo": {"place_id": sent["place_id"]}} if "place_id" in sent else {}
+    if "place_id" in sent:
+        new["geo"] = {"place_id": sent["place_id"]}
     if _is_reply(call, world):
         excluded = sent.get("exclude_reply_user_ids", [])
-        new["reply"] = {
-            "in_reply_to_post_id": sent["in_reply_to_status_id"],
-            "exclude_reply_user_ids": excluded,
-        }
+        answered = sent["in_reply_to_status_id"]
+        new["reply"] = {"in_reply_to_post_id": answered, "exclude_reply_user_ids": excluded}
     ignored = [name for name in ("lat", "long") if name in sent]
     if ignored:
         call.warn(f"{', '.join(ignored)} have no effect: posts have places alone", NO_EFFECT)
@@ -151,20 +137,19 @@ def _read_new(call: Call, world: World) -> dict[str, Any]:
 
 
 def _is_reply(call: Call, world: World) -> bool:
-    answered = call.params.get("in_reply_to_status_id")
-    if answered is None:
+    if "in_reply_to_status_id" not in call.params:
         return False
     call.assume(REPLY_RULES)
-    post = world.store.get("posts", answered) or {}
+    post = world.store.get("posts", call.params["in_reply_to_status_id"]) or {}
     author = world.store.get("users", post.get("_user_id", ""))
-    if author is None or author["id"] == get_user_id(call):
+    if author is None or author["id"] == v2.get_user_id(call):
         return True  # an unknown one is refused
     name = f"@{author['screen_name']}"
-    mentioned = name.casefold() in call.params.get("status", "").casefold()
-    if not mentioned and not call.params["auto_populate_reply_metadata"]:
-        call.warn(f"in_reply_to_status_id has no effect: the text does not say {name}", NO_EFFECT)
-        return False
-    return True
+    is_mentioned = name.casefold() in call.params.get("status", "").casefold()
+    if is_mentioned or call.params["auto_populate_reply_metadata"]:
+        return True
+    call.warn(f"in_reply_to_status_id has no effect: the text does not say {name}", NO_EFFECT)
+    return False
 
 
 def destroy(call: Call, world: World) -> Record:
@@ -180,14 +165,14 @@ def show(call: Call, world: World) -> Record:
     post_id = call.path_params.get("id") or call.params.get("id")
     if post_id is None:
         raise NumericFailure(38, "id parameter is missing.")
-    return show_read_posts(call, world, [require_post(call, world, post_id)])[0]
+    return objects.show_read_posts(call, world, [require_post(call, world, post_id)])[0]
 
 
 def look_up(call: Call, world: World) -> Any:
     """Return those posts with these ids that the caller may see."""
     may_see, ids = make_sight_of(world, get_viewer_id(call)), list(dict.fromkeys(call.params["id"]))
     found = [post for post in (world.store.get("posts", id_) for id_ in ids) if post is not None]
-    shown = show_read_posts(call, world, [post for post in found if may_see(post)])
+    shown = objects.show_read_posts(call, world, [post for post in found if may_see(post)])
     by_id = {post["id_str"]: post for post in shown}
     return {"id": {id_: by_id.get(id_) for id_ in ids}} if call.params["map"] else shown
 
@@ -201,10 +186,9 @@ def repost(call: Call, world: World) -> Record:
 
 def list_reposts(call: Call, world: World) -> list[Record]:
     """Return the latest reposts of a post."""
-    count = older.clamp(call, 100, 100)
-    return show_found_posts(
-        call, world, run(reposts.list_reposts, call, world, call.path_params, max_results=count)
-    )
+    asked = {"max_results": older.clamp(call, 100, 100)}
+    found = run(reposts.list_reposts, call, world, call.path_params, **asked)
+    return show_found_posts(call, world, found)
 
 
 def change(handler: Handler, call: Call, world: World) -> Record:
@@ -215,7 +199,7 @@ def change(handler: Handler, call: Call, world: World) -> Record:
     """
     named = call.path_params.get("id") or call.params["id"]
     id_ = _require_original(call, world, named)["id_str"]
-    is_liked = LIKES.find(world, get_user_id(call), id_) is not None
+    is_liked = LIKES.find(world, v2.get_user_id(call), id_) is not None
     if is_liked and handler is likes.create:
         raise NumericFailure(139)
     if not is_liked and handler is likes.delete:
@@ -232,14 +216,14 @@ def _require_original(call: Call, world: World, post_id: str) -> Record:
 
 def list_likes(call: Call, world: World) -> list[Record]:
     """Return the posts that the caller likes, newest first."""
-    user_id, viewer = older.find_named_user(call, world)["id"], get_viewer_id(call)
+    user_id, viewer = older.find_owner(call, world)["id"], get_viewer_id(call)
     if user_id != viewer:
         return []
     may_see, (low, high) = make_sight_of(world, viewer), older.read_bounds(call)
     found = [world.store.get("posts", id_) for id_ in LIKES.list_targets(world, user_id)]
     seen = [one for one in found if one and low < one["id"] < high and may_see(one)]
     seen.sort(key=lambda one: -int(one["id"]))
-    return show_read_posts(call, world, seen[: older.clamp(call, 20, 200)])
+    return objects.show_read_posts(call, world, seen[: older.clamp(call, 20, 200)])
 
 
 def _read_window(call: Call) -> dict[str, Any]:
@@ -251,12 +235,12 @@ def _read_window(call: Call) -> dict[str, Any]:
 
 def list_timeline(timeline: Handler, call: Call, world: World) -> list[Record]:
     """Return the page of a timeline."""
-    user, wanted = older.find_named_user(call, world), call.params
+    user, wanted = older.find_owner(call, world), call.params
     excluded = ["replies"] if wanted.get("exclude_replies") else []
     excluded += [] if wanted["include_rts"] else ["reposts"]
     asked = {"max_results": older.clamp(call, 20, 200), "excluded": excluded, **_read_window(call)}
     found = run(timeline, call, world, {"id": user["id"]}, **asked)
-    return show_found_posts(call, world, older.require_shown(found))
+    return show_found_posts(call, world, older.require_shown(call, found))
 
 
 def make_find(settings: Settings) -> Handler:
@@ -265,7 +249,7 @@ def make_find(settings: Settings) -> Handler:
 
     def find(call: Call, world: World) -> Record:
         query, window = _read_query(call)
-        checked = read_query(query, get_app(call), world, settings, longest=512)
+        checked = read_query(query, v2.get_app(call), world, settings, longest=512)
         for _, text in find_query_faults(checked):
             call.diagnosis = {"mistake": "query", "explanation": text}
             raise NumericFailure(195)
@@ -298,17 +282,14 @@ def _read_query(call: Call) -> tuple[str, dict[str, Any]]:
 
 def _describe_search(call: Call, shown: list[Record]) -> Record:
     ids, count = [post["id"] for post in shown], older.clamp(call, 15, 100)
-    newest, since = max(ids, default=0), int(call.params.get("since_id", 0))
+    newest = max(ids, default=0)
     about = {"q": call.params["q"], "include_entities": 1}
     described: Record = {
         "completed_in": 0.01,
-        "max_id": newest,
-        "max_id_str": str(newest),
         "query": urlencode({"q": call.params["q"]})[2:],
         "refresh_url": f"?{urlencode({'since_id': newest, **about})}",
         "count": count,
-        "since_id": since,
-        "since_id_str": str(since),
+        **older.spell(max_id=newest, since_id=int(call.params.get("since_id", 0))),
     }
     if len(ids) == count:
         following = urlencode({"max_id": min(ids) - 1, "count": count, **about})
@@ -317,33 +298,33 @@ def _describe_search(call: Call, shown: list[Record]) -> Record:
 
 
 _POST, _OTHERS_POST, _NOT_LIKED = (f"178990000000000000{number}" for number in (1, 6, 4))
-_UPDATES = limit_users("statuses/update", 300, 10_800)
-_NAMED = (POST_FORMS, NAMED_POSTS)
+_UPDATES = v2.limit_users("statuses/update", 300, 10_800)
+_NAMED = (objects.POST_FORMS, NAMED_POSTS)
 _LIKED = (*_NAMED, PRIVATE_LIKES)
 _POSTS = older.Listing(OlderPost)
 _TimelineQuery = older.add_fields(older.PostRangeQuery, exclude_replies=Switch(load_default=False))
-_declare = partial(declare, facts=(POST_FORMS,))
+_declare = partial(older.declare, facts=(objects.POST_FORMS,))
 OPERATIONS = (
     _declare("POST statuses/update", make_update(Settings()), "Post as a user", OlderPost,
              NewStatus, configure=make_update, limit=_UPDATES,
              errors="44 136 170 186 187 324 385 386 433",
-             facts=(POST_FORMS, TEXT_LENGTHS, UNREACHED_POSTS, REPLY_RULES),
+             facts=(objects.POST_FORMS, TEXT_LENGTHS, UNREACHED_POSTS, REPLY_RULES),
              query={"status": "Fresh from the roaster"}),
     _declare("POST statuses/destroy/:id", destroy, "Delete a post", OlderPost, errors="144 183",
              path={"id": _POST}),
     _declare("GET statuses/show", show, "Read a post", OlderPost,
              older.add_fields(older.FormQuery, id=_id(), include_my_repost=Switch()),
-             also=("/1.1/statuses/show/:id",), limit=Rates(app=900, user=900), errors="144 179",
+             also=("/1.1/statuses/show/:id",), rates=(900, 900), errors="144 179",
              query={"id": _POST}),
     *(_declare(f"{method} statuses/lookup", look_up, "Read several posts",
                older.Listing(OlderPost, by_id=True),
                older.add_fields(older.FormQuery, map=Switch(load_default=False),
                                 id=CommaList(_id(), most=100, required=True)),
-               id_=name, limit=Rates(app=300, user=900), query={"id": _POST}, reads=True)
+               id_=name, rates=(300, 900), query={"id": _POST}, reads=True)
       for method, name in (("GET", "statuses.lookup"), ("POST", "statuses.lookup_by_post"))),
     _declare("GET statuses/reposts/:id", list_reposts, "List the reposts of a post", _POSTS,
              older.add_fields(older.FormQuery, count=Integer(low=0)),
-             limit=Rates(app=300, user=75), errors="144 179", path={"id": _POST}),
+             rates=(300, 75), errors="144 179", path={"id": _POST}),
     _declare("POST statuses/repost/:id", repost, "Repost a post", OlderPost, limit=_UPDATES,
              errors="136 144 179 327", facts=_NAMED, path={"id": _OTHERS_POST}),
     _declare("POST statuses/unrepost/:id", partial(change, reposts.delete), "Take back a repost",
@@ -351,28 +332,28 @@ OPERATIONS = (
     _declare("GET statuses/user_timeline", partial(list_timeline, timelines.list_posts),
              "List the posts of a user", _POSTS,
              older.add_fields(_TimelineQuery, older.OneUserQuery),
-             limit=Rates(app=1500, user=900), errors="25 50 63 179",
+             rates=(1500, 900), **older.OF_A_USER,
              query={"screen_name": "northbike_co"}),
     _declare("GET statuses/home_timeline", partial(list_timeline, timelines.list_home),
              "List the posts of those whom the caller follows", _POSTS, _TimelineQuery,
-             auth=USER, limit=Rates(user=15)),
+             auth=USER, rates=(None, 15)),
     _declare("GET statuses/mentions_timeline", partial(list_timeline, timelines.list_mentions),
              "List the posts that mention the caller", _POSTS, _TimelineQuery, auth=USER,
-             limit=Rates(user=75)),
+             rates=(None, 75)),
     _declare("GET search/posts", make_find(Settings()), "Search posts", FoundStatuses,
              older.add_fields(
                  older.PostRangeQuery, q=Text(required=True, min_length=1, max_length=500),
                  until=Text(), lang=Text(), locale=Text(), geocode=Text(),
                  result_type=Choice(("mixed", "recent", "popular"), load_default="mixed")),
-             configure=make_find, limit=Rates(app=450, user=180), errors="195",
-             facts=(POST_FORMS, SEARCH_OPERATORS), query={"q": "coffee"}),
+             configure=make_find, rates=(450, 180), errors="195",
+             facts=(objects.POST_FORMS, SEARCH_OPERATORS), query={"q": "coffee"}),
     _declare("POST favorites/create", partial(change, likes.create), "Like a post", OlderPost,
-             _NamedPost, limit=Rates(user_daily=1000), errors="139 144 179", facts=_LIKED,
+             _NamedPost, limit=v2.Rates(user_daily=1000), errors="139 144 179", facts=_LIKED,
              query={"id": _NOT_LIKED}),
     _declare("POST favorites/destroy", partial(change, likes.delete), "End the like of a post",
              OlderPost, _NamedPost, errors="144 179", facts=_LIKED, query={"id": _OTHERS_POST}),
     _declare("GET favorites/list", list_likes, "List the posts that a user likes", _POSTS,
              older.add_fields(older.PostRangeQuery, older.OneUserQuery),
-             limit=Rates(app=75, user=75), errors="25 50 63", facts=(POST_FORMS, PRIVATE_LIKES),
-             query={"screen_name": "harbor_roasters"}),
+             rates=(75, 75), **older.OF_A_USER,
+             facts=(objects.POST_FORMS, PRIVATE_LIKES), query={"screen_name": "harbor_roasters"}),
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mock_platform.api.older import lists, media, messages, posts, users
 from mock_platform.api.older.conventions import ORIGINAL_NAMES, add_fields, declare
-from mock_platform.api.v2.conventions import WINDOW_SECONDS, Rates, make_schema
+from mock_platform.api.v2.conventions import WINDOW_SECONDS, make_schema
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.fields import CommaList, Json, Text
@@ -63,5 +63,5 @@ _READS = tuple(
 OPERATIONS = (
     declare("GET application/rate_limit_status", show, "Read how many requests are left",
             RateLimitStatus, add_fields(resources=CommaList(Text(), most=100)),
-            limit=Rates(app=180, user=180), facts=(RATE_LIMIT_STATUS,)),
+            rates=(180, 180), facts=(RATE_LIMIT_STATUS,)),
 )  # fmt: skip

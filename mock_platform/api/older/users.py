@@ -6,29 +6,18 @@ the `as_user_id` of a name (`users.show`).
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 from urllib.parse import quote_plus
 
 from mock_platform.api.older import conventions as older
-from mock_platform.api.older.conventions import OneUserQuery, Switch, add_fields, declare, run
+from mock_platform.api.older.conventions import Switch, add_fields, declare, require, run
 from mock_platform.api.older.objects import OlderUser, UserPage, show_found_users, show_user
-from mock_platform.api.v2.conventions import (
-    Rates,
-    get_user,
-    get_user_id,
-    limit_users,
-    make_id_field,
-    make_schema,
-)
-from mock_platform.api.v2.objects.relations import (
-    FOLLOW_REQUESTS,
-    find_connections,
-    takes_messages_of,
-)
+from mock_platform.api.v2 import conventions as v2
+from mock_platform.api.v2.objects import relations
 from mock_platform.api.v2.pages import NUMBERS, USERS, TokenForm
 from mock_platform.api.v2.trends.operations import TREND_RECORDS, list_of_place
-from mock_platform.api.v2.user_relations import changes
-from mock_platform.api.v2.user_relations import operations as relations
+from mock_platform.api.v2.user_relations import operations as user_relations
 from mock_platform.api.v2.users.operations import SEARCH_MATCHES, search
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import USER
@@ -95,53 +84,47 @@ class CallingUser(OlderUser):
 class ShownUserQuery(older.FormQuery):
     """Which user to show; one of the two."""
 
-    one_of = ("user_id", "screen_name")
+    one_of = ("user_id", "screen_name", "id")
     """Parameters of which one is needed."""
+    id = Text()
     user_id = Text()
     screen_name = Text()
 
 
-class IdPage(older.Cursors):
-    """A page of ids of users."""
-
-    component_name = "OlderIdPage"
-    ids = ListOf(Anything(metadata={"type": ["integer", "string"]}), required=True)
-    total_count = Integer(allow_none=True)
-
-
-Friendship = make_schema("OlderFriendship", relationship=Json(required=True))
-_TEXTS = ("screen_name", "language", "translator_type", "allow_contributor_request",
-          "allow_dms_from", "allow_dm_groups_from")  # fmt: skip
+IdPage = older.make_page(
+    "OlderIdPage",
+    ids=ListOf(Anything(metadata={"type": ["integer", "string"]}), required=True),
+    total_count=Integer(allow_none=True),
+)
+Friendship = v2.make_schema("OlderFriendship", relationship=Json(required=True))
+_ALLOWED = ("allow_contributor_request", "allow_dms_from", "allow_dm_groups_from")
 _OFF = ("discoverable_by_email", "discoverable_by_mobile_phone", "use_cookie_personalization")
 _NEVER = ("notifications_enabled", "all_replies", "marked_spam", "live_following")
-_FLAGS = ("protected", "geo_enabled", "always_use_https", *_OFF)
-AccountSettings = make_schema(
+AccountSettings = v2.make_schema(
     "OlderSettings",
     time_zone=Json(),
     sleep_time=Json(),
-    **{name: Text(required=True) for name in _TEXTS},
-    **{name: Flag(required=True) for name in _FLAGS},
+    **require(Text, "screen_name", "language", "translator_type", *_ALLOWED),
+    **require(Flag, "protected", "geo_enabled", "always_use_https", *_OFF),
 )
-TrendPlace = make_schema(
+TrendPlace = v2.make_schema(
     "OlderTrendPlace",
-    woeid=Integer(required=True),
-    parentid=Integer(required=True),
     placeType=Json(required=True),
     countryCode=Text(allow_none=True),
-    **{name: Text(required=True) for name in ("name", "url", "country")},
+    **require(Integer, "woeid", "parentid"),
+    **require(Text, "name", "url", "country"),
 )
-PlaceTrends = make_schema(
+PlaceTrends = v2.make_schema(
     "OlderTrends",
     trends=ListOf(Json(), required=True),
-    as_of=Text(required=True),
-    created_at=Text(required=True),
     locations=ListOf(Json(), required=True),
+    **require(Text, "as_of", "created_at"),
 )
 
 
 def verify_credentials(call: Call, world: World) -> Record:
     """Return the user whose credentials sign the request."""
-    user = get_user(call)
+    user = v2.get_user(call)
     shown = _show_one(call, world, user)
     if call.params["include_email"]:
         shown["email"] = user.get("_confirmed_email")
@@ -152,10 +135,10 @@ def show(call: Call, world: World) -> Record:
     """Return the user with an id or a name, which may be the end of the path."""
     named = call.path_params.get("id")
     if named is not None:
-        call.params["user_id" if named.isdecimal() else "screen_name"] = named
+        call.params = call.params | {"id": named}
     elif {"user_id", "screen_name"} <= call.params.keys():
         call.warn("screen_name has no effect beside user_id", NO_EFFECT)
-    is_named = named is not None or not {"user_id", "screen_name"}.isdisjoint(call.sent)
+    is_named = named is not None or not {*ShownUserQuery.one_of}.isdisjoint(call.sent)
     return _show_one(call, world, older.require_target(call, world, 50, 50 if is_named else 25))
 
 
@@ -189,15 +172,13 @@ def find(call: Call, world: World) -> list[Record]:
 
 def list_users(handler: Handler, form: TokenForm, call: Call, world: World) -> Record:
     """Return the page of users who hang together with one, such as followers."""
-    user_id = older.find_named_user(call, world)["id"]
-    found, cursors = older.run_page(handler, form, 20, 200, call, world, user_id)
+    found, cursors = older.run_page(handler, form, 20, 200, call, world)
     return {"users": show_found_users(call, world, found), **cursors}
 
 
 def list_ids(handler: Handler, form: TokenForm, call: Call, world: World) -> Record:
     """Return the page of the ids of such users."""
-    user_id = older.find_named_user(call, world)["id"]
-    found, cursors = older.run_page(handler, form, 5000, 5000, call, world, user_id)
+    found, cursors = older.run_page(handler, form, 5000, 5000, call, world)
     make = str if call.params["stringify_ids"] else int
     return {"ids": [make(user["id"]) for user in found], **cursors, "total_count": None}
 
@@ -205,15 +186,20 @@ def list_ids(handler: Handler, form: TokenForm, call: Call, world: World) -> Rec
 def follow(call: Call, world: World) -> Record:
     """Follow a user, or ask to follow a protected one; return the user."""
     target = older.require_target(call, world)
-    if FOLLOW_REQUESTS.find(world, get_user_id(call), target["id"]) is not None:
+    if relations.FOLLOW_REQUESTS.find(world, v2.get_user_id(call), target["id"]) is not None:
         raise NumericFailure(160)
-    run(relations.create_follow, call, world, target_user_id=target["id"])
-    return show_user(call, world, world.store.get("users", target["id"]) or target)
+    return change(user_relations.create_follow, call, world)
 
 
 def change(handler: Handler, call: Call, world: World) -> Record:
-    """Unfollow a user, or begin or end to mute or block one; return the user."""
-    target = older.require_target(call, world, 50, 108)
+    """Unfollow a user, or begin or end to mute or block one; return the user.
+
+    Raises:
+        NumericFailure: The caller does not mute the user whom to unmute (272).
+    """
+    target, unmute = older.require_target(call, world, 50, 108), _RELATIONS["muting.delete"]
+    if handler is unmute and not relations.MUTES.find(world, v2.get_user_id(call), target["id"]):
+        raise NumericFailure(272)
     named = {"target_user_id": target["id"]}
     run(handler, call, world, named, **named)
     return show_user(call, world, world.store.get("users", target["id"]) or target)
@@ -225,34 +211,33 @@ def show_friendship(call: Call, world: World) -> Record:
         raise NumericFailure(25)
     one, other = (older.find_named_user(call, world, prefix=f"{name}_")
                   for name in ("source", "target"))  # fmt: skip
-    seen, back = (find_connections(world, first["id"], second["id"])
+    seen, back = (relations.find_connections(world, first["id"], second["id"])
                   for first, second in ((one, other), (other, one)))  # fmt: skip
-    source, target = (
-        {
-            "id": int(user["id"]),
-            "id_str": user["id"],
-            "screen_name": user["screen_name"],
-            "following": "following" in found,
-            "followed_by": "followed_by" in found,
-            "following_received": "follow_request_received" in found,
-            "following_requested": "follow_request_sent" in found,
-        }
-        for user, found in ((one, seen), (other, back))
-    )
+    source, target = _show_side(one, seen), _show_side(other, back)
+    source |= {name: name in seen for name in ("blocking", "muting")}
     source |= {
-        "can_dm": takes_messages_of(world, other, one["id"]),
-        "blocking": "blocking" in seen,
+        "can_dm": relations.takes_messages_of(world, other, one["id"]),
         "blocked_by": "blocking" in back,
-        "muting": "muting" in seen,
         "want_reposts": "following" in seen,
         **dict.fromkeys(_NEVER, False),
     }
     return {"relationship": {"source": source, "target": target}}
 
 
+def _show_side(user: Record, found: Collection[str]) -> Record:
+    """Return one of two users, and what was `found` that the other is to this one."""
+    asked = {"following_received": "received", "following_requested": "sent"}
+    return {
+        **older.spell(id=int(user["id"])),
+        "screen_name": user["screen_name"],
+        **{name: name in found for name in ("following", "followed_by")},
+        **{name: f"follow_request_{way}" in found for name, way in asked.items()},
+    }
+
+
 def show_settings(call: Call, _world: World) -> Record:
     """Return the settings of the caller."""
-    user = get_user(call)
+    user = v2.get_user(call)
     return {
         **{name: user[name] for name in ("screen_name", "protected", "geo_enabled")},
         "language": user.get("lang") or "en",
@@ -306,72 +291,71 @@ def list_places(_call: Call, world: World) -> list[Record]:
 
 _NAMED = {"screen_name": "northbike_co"}
 _USERS = older.Listing(OlderUser)
-_user_id = partial(make_id_field, "a user id of ")
-_IdPageQuery = add_fields(older.UserListQuery, stringify_ids=Switch(load_default=False))
-_list = partial(declare, limit=Rates(app=15, user=15), errors="25 44 50 63 179", query=_NAMED)
-_list_own = partial(declare, auth=USER, limit=Rates(user=15))
-_LISTS: tuple[tuple[str, Handler, TokenForm, str], ...] = (
-    ("followers", relations.list_followers, USERS, "a user's followers"),
-    ("friends", relations.list_following, USERS, "those whom a user follows"),
-    ("blocks", relations.list_blocking, USERS, "those whom the caller blocks"),
-    ("mutes/users", relations.list_muting, NUMBERS, "those whom the caller mutes"),
-)
-_SEPARATIONS = (
-    ("blocks", "block", "blocking", changes.block, changes.unblock),
-    ("mutes/users", "mute", "muting", changes.mute, changes.unmute),
-)
+_user_id = partial(v2.make_id_field, "a user id of ")
+_off = partial(Switch, load_default=False)
+_OF_USER = {"rates": (15, 15), "query": _NAMED, **older.OF_A_USER}
+_OWN = {"auth": USER, "rates": (None, 15)}
 _OwnQuery = add_fields(older.FormQuery, older.CursorQuery)
-_write = partial(declare, returns=OlderUser, params=OneUserQuery, errors="50 63 87 108",
+_LISTS = (
+    ("followers", "followers", USERS, "a user's followers", older.UserListQuery, _OF_USER),
+    ("friends", "following", USERS, "those whom a user follows", older.UserListQuery, _OF_USER),
+    ("blocks", "blocking", USERS, "those whom the caller blocks", _OwnQuery, _OWN),
+    ("mutes/users", "muting", NUMBERS, "those whom the caller mutes", _OwnQuery, _OWN),
+)
+_FORMS = (
+    ("ids", list_ids, "List the ids of", IdPage, add_fields(stringify_ids=_off())),
+    ("list", list_users, "List", UserPage, older.OlderParameters),
+)
+_MUTE = ("POST", "/1.1/mutes/users/create?screen_name=northbike_co")
+_SEPARATIONS = (
+    ("blocks/create", "blocking.create", "Begin to block", "50 63 87 108", None),
+    ("blocks/destroy", "blocking.delete", "Cease to block", "50 63 87 108", None),
+    ("mutes/users/create", "muting.create", "Begin to mute", "50 63 108 271", None),
+    ("mutes/users/destroy", "muting.delete", "Cease to mute", "50 63 108 272", _MUTE),
+)
+_RELATIONS = {one.id: one.handler for one in user_relations.OPERATIONS}
+_write = partial(declare, returns=OlderUser, params=older.OneUserQuery, errors="50 63 87 108",
                  query=_NAMED)  # fmt: skip
 OPERATIONS = (
     declare("GET account/verify_credentials", verify_credentials, "Read the user who calls",
-            CallingUser, add_fields(older.FormQuery, include_email=Switch(load_default=False)),
-            prefix="", auth=USER, limit=limit_users("verify_credentials", 75), errors="64 89",
+            CallingUser, add_fields(older.FormQuery, include_email=_off()),
+            prefix="", auth=USER, limit=v2.limit_users("verify_credentials", 75), errors="64 89",
             facts=(OLDER_SHAPES, OLDER_LIMITS)),
     declare("GET users/show", show, "Read a user by id or by name", OlderUser, ShownUserQuery,
-            prefix="", also=("/1.1/users/show/:id",), limit=limit_users("users/show", 900),
+            prefix="", also=("/1.1/users/show/:id",), limit=v2.limit_users("users/show", 900),
             errors="25 50 63",
             facts=(OLDER_SHAPES, OLDER_LIMITS, OLDER_LOOKUP), query=_NAMED),
     *(declare(f"{method} users/lookup", look_up, "Read several users", _USERS, older.UsersQuery,
-              id_=name, limit=Rates(app=300, user=900), errors="17 25", query=_NAMED, reads=True)
+              id_=name, rates=(300, 900), errors="17 25", query=_NAMED, reads=True)
       for method, name in (("GET", "users.lookup"), ("POST", "users.lookup_by_post"))),
     declare("GET users/search", find, "Search users by name", _USERS,
             add_fields(older.FormQuery, q=Text(required=True, min_length=1, max_length=50),
                        page=Integer(load_default=1), count=Integer(low=0)),
-            auth=USER, limit=Rates(user=900), facts=(SEARCH_MATCHES,), query={"q": "harbor"}),
-    *(_list(f"GET {kind}/ids", partial(list_ids, handler, form), f"List the ids of {text}", IdPage,
-            _IdPageQuery) for kind, handler, form, text in _LISTS[:2]),
-    *(_list(f"GET {kind}/list", partial(list_users, handler, form), f"List {text}", UserPage,
-            older.UserListQuery) for kind, handler, form, text in _LISTS[:2]),
-    *(_list_own(f"GET {kind}/ids", partial(list_ids, handler, form), f"List the ids of {text}",
-                IdPage, add_fields(_OwnQuery, stringify_ids=Switch(load_default=False)))
-      for kind, handler, form, text in _LISTS[2:]),
-    *(_list_own(f"GET {kind}/list", partial(list_users, handler, form), f"List {text}", UserPage,
-                _OwnQuery) for kind, handler, form, text in _LISTS[2:]),
-    *(_write(f"POST {kind}/create", partial(change, partial(relations.begin_relation, begin, verb,
-                                                            flag)), f"Begin to {verb} a user")
-      for kind, verb, flag, begin, _ in _SEPARATIONS),
-    *(_write(f"POST {kind}/destroy", partial(change, partial(relations.end_relation, end, flag)),
-             f"Cease to {verb} a user") for kind, verb, flag, _, end in _SEPARATIONS),
+            auth=USER, rates=(None, 900), facts=(SEARCH_MATCHES,), query={"q": "harbor"}),
+    *(declare(f"GET {kind}/{form}", partial(list_, _RELATIONS[f"{name}.list"], tokens),
+              f"{verb} {text}", page, add_fields(query, more), **options)
+      for kind, name, tokens, text, query, options in _LISTS
+      for form, list_, verb, page, more in _FORMS),
+    *(_write(f"POST {path}", partial(change, _RELATIONS[name]), f"{text} a user", errors=errors,
+             before=before) for path, name, text, errors, before in _SEPARATIONS),
     declare("POST friendships/create", follow, "Follow a user", OlderUser,
-            add_fields(OneUserQuery, follow=Switch()), limit=Rates(user_daily=400),
+            add_fields(older.OneUserQuery, follow=Switch()), limit=v2.Rates(user_daily=400),
             errors="63 108 158 160 162", facts=(FRIENDSHIP_RULES,), query=_NAMED),
-    _write("POST friendships/destroy", partial(change, partial(
-        relations.end_relation, changes.unfollow, "following")), "Unfollow a user",
-           facts=(FRIENDSHIP_RULES,)),
+    _write("POST friendships/destroy", partial(change, _RELATIONS["following.delete"]),
+           "Unfollow a user", facts=(FRIENDSHIP_RULES,)),
     declare("GET friendships/show", show_friendship, "Show what two users are to each other",
             Friendship,
             add_fields(source_id=_user_id(), source_screen_name=Text(),
                        target_id=_user_id(), target_screen_name=Text()),
-            limit=Rates(app=15, user=180), errors="25 50 63", facts=(FRIENDSHIP_RULES,),
+            rates=(15, 180), errors="25 50 63", facts=(FRIENDSHIP_RULES,),
             query={"source_id": "2244994945", "target_screen_name": "northbike_co"}),
     declare("GET account/settings", show_settings, "Read the settings of the caller",
-            AccountSettings, None, auth=USER, limit=Rates(user=15), facts=(FIXED_SETTINGS,)),
+            AccountSettings, None, auth=USER, rates=(None, 15), facts=(FIXED_SETTINGS,)),
     declare("GET trends/available", list_places, "List the places that have trends",
-            older.Listing(TrendPlace), add_fields(), limit=Rates(app=75, user=75),
+            older.Listing(TrendPlace), add_fields(), rates=(75, 75),
             facts=(TREND_RECORDS, TREND_PLACES)),
     declare("GET trends/place", list_trends, "List the trends of a place",
             older.Listing(PlaceTrends),
-            add_fields(id=Integer(required=True), exclude=Text()), limit=Rates(app=75, user=75),
+            add_fields(id=Integer(required=True), exclude=Text()), rates=(75, 75),
             errors="34", facts=(TREND_RECORDS,), query={"id": "1"}),
 )  # fmt: skip

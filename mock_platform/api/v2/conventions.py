@@ -21,10 +21,10 @@ from msgspec.structs import replace
 
 from mock_platform.core.assumptions import Assumption, public_fact
 from mock_platform.core.auth.authenticate import Auth, Scheme
-from mock_platform.core.call import Call, Challenge
+from mock_platform.core.call import Call, Challenge, Reply
 from mock_platform.core.envelope import Flat, Returns
 from mock_platform.core.failures.codes import NUMERIC_CODES, could_not_find, describe_unavailable
-from mock_platform.core.failures.errors import ProblemFailure
+from mock_platform.core.failures.errors import Failure, ProblemFailure
 from mock_platform.core.failures.problems import Problem, problem, problem_type
 from mock_platform.core.fields import FieldOptions, Nested, Text
 from mock_platform.core.operation import (
@@ -63,6 +63,7 @@ class NamedParticulars(Particulars, total=False):
     """The options that only some named operations use, with the same meaning as on `Operation`."""
 
     challenge: Callable[[Call, World, Settings], Challenge]
+    dress: Callable[[Call, Failure, Reply], Reply]
     gates: tuple[Gate, ...]
     tier_gate: Gate
     max_body: int

@@ -84,6 +84,8 @@ _CODES = (
     NumericCode(231, 403, "User must verify login"),
     NumericCode(251, 410, "This endpoint has been retired and should not be used."),
     NumericCode(261, 403, "Application cannot perform write actions."),
+    NumericCode(271, 403, "You can't mute yourself."),
+    NumericCode(272, 403, "You are not muting the specified user."),
     NumericCode(324, 400, "The validation of media ids failed."),
     NumericCode(325, 400, "A media id was not found."),
     NumericCode(326, 403, "To protect our users, this account is temporarily locked."),

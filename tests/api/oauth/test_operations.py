@@ -56,6 +56,19 @@ def test_request_tokens_have_the_public_shape(box: Sandbox) -> None:
     assert 5 == len({k.token for k in keys}) == len({k.token_secret for k in keys})
 
 
+def test_tokens_are_asked_for_with_get_as_well(box: Sandbox) -> None:
+    """Older libraries ask with GET in both steps, and get the tokens of the same user."""
+    query = {"oauth_callback": CALLBACK}
+    found = pairs(box.call("GET", "/oauth/request_token", keys=APP, query_string=query))
+    keys = Keys(APP.key, APP.secret, found["oauth_token"], found["oauth_token_secret"])
+    query = {"oauth_verifier": granted(box, keys)}
+    made = pairs(box.call("GET", "/oauth/access_token", keys=keys, query_string=query))
+
+    assert "true" == found["oauth_callback_confirmed"]
+    assert "harbor_roasters" == made["screen_name"]
+    assert {"oauth.get", "oauth.form-encoded-answers"} <= set(last(box).assumptions)
+
+
 # -- request_token: places of parameters -------------------------------------------------------
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from tests.api.older.numbers import numbers
+from tests.api.older.numbers import invalid, numbers
 from tests.refusals import Refusal, refusals
 from tests.support import NORTHBIKE, Sandbox, body_of
 
@@ -87,7 +87,9 @@ REFUSED = [
     Refusal("POST /1.1/lists/update.json", "to change the list of somebody else", 403,
             form={"list_id": OTHERS_LIST, "name": "x"}, shows=numbers(87)),
     Refusal("POST /1.1/lists/create.json", "a name of 26 characters", 400,
-            form={"name": "x" * 26}, shows=numbers(38)),
+            form={"name": "x" * 26}, shows=invalid("name")),
+    Refusal("GET /1.1/lists/members.json", "a cursor of another list", 400,
+            query={"list_id": LIST, "cursor": "99"}, shows=invalid("cursor")),
     Refusal("POST /1.1/lists/members/create.json", "a member of the list of somebody else", 403,
             form={"list_id": OTHERS_LIST, "user_id": INES}, shows=numbers(104)),
     Refusal("POST /1.1/lists/members/create.json", "an unknown member", 403,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.older.numbers import numbers
+from tests.api.older.numbers import invalid, numbers
 from tests.images import make_png
 from tests.refusals import Refusal, refusals
 from tests.support import ACCOUNT, NORTHBIKE, Sandbox, body_of
@@ -98,7 +98,11 @@ upload = partial(Refusal, f"POST {UPLOAD}")
 INIT = {"command": "INIT", "media_type": "video/mp4"}
 REFUSED = [
     upload("nothing", 400, json={}, shows=numbers(38)),
-    upload("content that is no base64", 400, json={"media_data": "?"}, shows=numbers(38)),
+    upload("content that is no base64", 400, json={"media_data": "?"},
+           shows=invalid("media_data")),
+    upload("a command that there is not", 400, json={"command": "BEGIN"}, shows=invalid("command")),
+    upload("a negative segment", 400, shows=invalid("segment_index"),
+           json={"command": "APPEND", "media_id": "99", "media_data": "eHg=", "segment_index": -1}),
     upload("a video in one request", 400, shows=numbers(324),
            json={"media_data": "eHg=", "media_type": "video/mp4"}),
     upload("an image of 5 MiB and one byte", 400, shows=numbers(324),

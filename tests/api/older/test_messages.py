@@ -70,6 +70,8 @@ REFUSED = [
     new("an unknown recipient", 404, json=make(to="99"), shows=numbers(50)),
     new("a recipient who takes no messages", 403, json=make(), shows=numbers(349),
         given={("users", OTHER): {"receives_your_dm": False}}),
+    new("a recipient who is suspended", 403, json=make(), shows=numbers(349),
+        given={("users", OTHER): {"_suspended": True}}),
     new("unknown media", 400, shows=numbers(324),
         json=make(attachment={"type": "media", "media": {"id": "99"}})),
     new("an app without the permission", 403, json=make(), shows=numbers(93),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.older.numbers import numbers
+from tests.api.older.numbers import invalid, not_authorized, numbers
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox, body_of, sandbox
 
@@ -190,6 +190,7 @@ def test_limits(box: Sandbox) -> None:
 
 
 post = partial(Refusal, "POST /1.1/statuses/update.json")
+TIMELINE = "/1.1/statuses/user_timeline.json"
 UNKNOWN: dict[str, Any] = {"query": {"id": "99"}}
 
 
@@ -209,6 +210,14 @@ REFUSED = [
          form={"status": "x", "media_ids": "1", "attachment_url": "https://x.example/a/status/1"}),
     post("an address that is no post's", 400, shows=numbers(44),
          form={"status": "x", "attachment_url": "https://x.example/"}),
+    post("an unknown mode", 400, shows=invalid("tweet_mode"),
+         form={"status": "x", "tweet_mode": "whole"}),
+    post("an unknown card", 400, shows=invalid("card_uri"),
+         form={"status": "x", "card_uri": "card://99"}),
+    post("a quote of an unknown post", 400, shows=invalid("attachment_url"),
+         form={"status": "x", "attachment_url": "https://twitter.com/a/status/99"}),
+    Refusal("GET /1.1/statuses/home_timeline.json", "a since_id that is no number", 400,
+            query={"since_id": "None"}, shows=invalid("since_id")),
     post("a reply to an unknown post", 403, shows=numbers(385),
          form={"status": "x", "in_reply_to_status_id": "99"}),
     post("a reply that was not asked for", 403, shows=numbers(433),
@@ -228,13 +237,15 @@ REFUSED = [
     Refusal("GET /1.1/statuses/show.json", "no id", 403, shows=numbers(38)),
     Refusal(f"GET /1.1/statuses/show/{NOT_LIKED}.json", "a protected post", 403, keys=BEARER,
             shows=numbers(179), given={("users", OTHER): {"protected": True}}),
-    Refusal("GET /1.1/statuses/user_timeline.json", "a protected timeline", 403, keys=BEARER,
-            query={"user_id": OTHER}, shows=numbers(179),
+    Refusal(f"GET {TIMELINE}", "a protected timeline", 401, keys=BEARER,
+            query={"user_id": OTHER}, shows=not_authorized(TIMELINE),
             given={("users", OTHER): {"protected": True}}),
     Refusal("GET /1.1/statuses/user_timeline.json", "an app that names no user", 400, keys=BEARER,
             shows=numbers(25)),
-    Refusal("GET /1.1/statuses/user_timeline.json", "a suspended user", 403,
-            query={"user_id": OTHER}, shows=numbers(63),
+    Refusal(f"GET {TIMELINE}", "the timeline of an unknown user", 404, shows=numbers(34),
+            query={"screen_name": "nobody"}),
+    Refusal(f"GET {TIMELINE}", "a suspended user", 401,
+            query={"user_id": OTHER}, shows=not_authorized(TIMELINE),
             given={("users", OTHER): {"_suspended": True}}),
     Refusal("POST /1.1/statuses/destroy/99.json", "to delete an unknown post", 404,
             shows=numbers(144)),

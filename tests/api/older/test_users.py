@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mock_platform.api.v2.objects.older_forms import UserProfile
-from tests.api.older.numbers import numbers
+from tests.api.older.numbers import invalid, not_authorized, numbers
 from tests.oauth_steps import begun, code, exchange, pairs, visitor
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, HARBOR, USER_TOKEN, Keys, Sandbox, body_of, sandbox
@@ -133,6 +133,17 @@ def test_blocks_and_mutes_are_shared(box: Sandbox, kind: str, relation: str) -> 
     assert OTHER not in box.read(f"/1.1/{kind}/ids.json", stringify_ids="true")["ids"]
 
 
+@pytest.mark.parametrize("named", [OTHER, "Northbike_Co"])
+def test_id_is_a_number_or_a_name(box: Sandbox, named: str) -> None:
+    """Older clients name a user with `id`, which is a user_id or a screen_name."""
+    user = box.read("/1.1/users/show.json", id=named)
+    posts = box.read("/1.1/statuses/user_timeline.json", id=named)
+    followed = body_of(box.call("POST", "/1.1/friendships/create.json", form={"id": named}))
+
+    assert OTHER == user["id_str"] == followed["id_str"]
+    assert {OTHER} == {post["user"]["id_str"] for post in posts}
+
+
 create = partial(Refusal, "POST /1.1/friendships/create.json")
 REFUSED = [
     create("no user", 403, shows=numbers(108)),
@@ -142,25 +153,33 @@ REFUSED = [
     Refusal("POST /1.1/friendships/destroy.json", "to unfollow an unknown user", 404,
             form={"user_id": "99"}, shows=numbers(50)),
     Refusal("POST /1.1/mutes/users/create.json", "to mute oneself", 403, form={"user_id": OWN},
-            shows={"errors": [{"code": 87, "message": "You cannot mute yourself"}]}),
+            shows=numbers(271, "You can't mute yourself.")),
+    Refusal("POST /1.1/mutes/users/destroy.json", "to unmute who is not muted", 403,
+            form={"user_id": INES}, shows=numbers(272, "You are not muting the specified user.")),
+    Refusal("POST /1.1/blocks/create.json", "to block oneself", 403, form={"user_id": OWN},
+            shows=numbers(87, "You cannot block yourself")),
     Refusal("POST /1.1/blocks/create.json", "to block nobody", 403, shows=numbers(108)),
     Refusal("POST /1.1/blocks/create.json", "to block an unknown user", 404,
             form={"user_id": "99"}, shows=numbers(50)),
     Refusal("GET /1.1/blocks/ids.json", "the blocks of an app", 403, keys=BEARER,
             shows=numbers(220)),
+    Refusal("GET /1.1/friends/list.json", "friends of an unknown user", 404,
+            query={"user_id": "99"}, shows=numbers(34)),
     Refusal("GET /1.1/friendships/show.json", "no target", 400, shows=numbers(25)),
     Refusal("GET /1.1/users/lookup.json", "no names", 400, shows=numbers(25)),
     Refusal("GET /1.1/users/lookup.json", "unknown names alone", 404,
             query={"screen_name": "none_such"}, shows=numbers(17)),
     Refusal("GET /1.1/followers/list.json", "a cursor of another list", 400,
-            query={"user_id": OWN, "cursor": "12345"}, shows=numbers(44)),
-    Refusal("GET /1.1/followers/ids.json", "followers of a protected user", 403, keys=BEARER,
-            query={"user_id": OTHER}, shows=numbers(179),
+            query={"user_id": OWN, "cursor": "12345"}, shows=invalid("cursor")),
+    Refusal("GET /1.1/followers/list.json", "a cursor that is no number", 400,
+            query={"user_id": OWN, "cursor": "x"}, shows=invalid("cursor")),
+    Refusal("GET /1.1/followers/ids.json", "followers of a protected user", 401, keys=BEARER,
+            query={"user_id": OTHER}, shows=not_authorized("/1.1/followers/ids.json"),
             given={("users", OTHER): {"protected": True}}),
     Refusal("GET /1.1/trends/place.json", "an unknown place", 404, query={"id": "99"},
             shows=numbers(34)),
     Refusal("GET /1.1/trends/place.json", "a place that is no number", 400, query={"id": "here"},
-            shows=numbers(38)),
+            shows=invalid("id")),
     Refusal("GET /1.1/account/settings.json", "the settings of an app", 403, keys=BEARER,
             shows=numbers(220)),
 ]  # fmt: skip

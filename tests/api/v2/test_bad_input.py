@@ -311,6 +311,7 @@ def test_a_post_of_a_protected_user(box: Sandbox, one: Named) -> None:
 
 _SUSPENDED = "User has been suspended: ["
 _REFUSED = (400, _SUSPENDED)
+_TAKES_NONE = (403, "You do not have permission to DM one or more participants.")
 ABSENT: Told = {
     ("following.create", "target_user_id"): _REFUSED,
     ("muting.create", "target_user_id"): _REFUSED,
@@ -318,6 +319,8 @@ ABSENT: Told = {
     ("list_members.create", "user_id"): _REFUSED,
     ("chat_groups.create", "user_id"): _NOT_ADDABLE,
     ("chat_members.create", "user_ids"): _NOT_ADDABLE,
+    ("dm_conversations.send_to_user", "participant_id"): _TAKES_NONE,
+    ("dm_conversations.create", "participant_ids"): _TAKES_NONE,
     # What there is already stays, and can be undone.
     ("following.delete", "target_user_id"): _STAYS,
     ("muting.delete", "target_user_id"): _STAYS,

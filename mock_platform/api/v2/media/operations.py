@@ -330,7 +330,7 @@ def _refuse_unknown(parameter: str, media_id: str) -> ProblemFailure:
 
 
 _PATH = "/2/media/upload"
-_PIXEL = (
+PIXEL = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ"
     "AAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
@@ -356,7 +356,7 @@ OPERATIONS = (
         rules=find_upload_faults,
         limit=Rates(user=500, app_daily=50_000),
         example=Example(
-            json={"media": _PIXEL, "media_category": "post_image", "media_type": "image/png"}
+            json={"media": PIXEL, "media_category": "post_image", "media_type": "image/png"}
         ),
     ),
     _declare_step(
@@ -378,7 +378,7 @@ OPERATIONS = (
         params=AppendBody,
         rules=find_segment_faults,
         example=Example(
-            path={"id": "1991204475120123950"}, json={"media": _PIXEL, "segment_index": 1}
+            path={"id": "1991204475120123950"}, json={"media": PIXEL, "segment_index": 1}
         ),
     ),
     _declare(

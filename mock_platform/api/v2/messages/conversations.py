@@ -14,7 +14,6 @@ from msgspec import Struct
 from mock_platform.api.v2.activity.activities import FanOut, record_activity
 from mock_platform.api.v2.conventions import (
     MediaKey,
-    find_absence,
     find_nothing,
     forbid,
     get_app,
@@ -24,7 +23,7 @@ from mock_platform.api.v2.conventions import (
 from mock_platform.api.v2.media.uploads import explain_unusable, find_own_media, keep_media
 from mock_platform.api.v2.objects.post_text import find_entities
 from mock_platform.api.v2.objects.posts import read_entities
-from mock_platform.api.v2.objects.relations import takes_messages_of
+from mock_platform.api.v2.objects.relations import is_present, takes_messages_of
 from mock_platform.api.v2.objects.users import show_user
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
@@ -74,8 +73,8 @@ TAKES_NO_MESSAGES = expectation(
     "direct-messages.refused",
     "A user whose receives_your_dm is false takes no messages: 403 about:blank. It is false for "
     "everybody if the record says so, for whom the user blocks messages of, and between two of "
-    "whom one blocks the other. A user who is suspended or deactivated is not found (404). "
-    "Messages to a group that exists reach all its members.",
+    "whom one blocks the other. Who is suspended or deactivated takes none either. Messages to a "
+    "group that exists reach all its members.",
 )
 NOT_A_RESOURCE_TYPE = expectation(
     "direct-messages.resource-type",
@@ -149,18 +148,16 @@ def take_media_key(world: World, user_id: str, media_id: str) -> str | None:
 
 
 def require_users(world: World, parameter: str, ids: Sequence[str], sender_id: str) -> None:
-    """Require that these users are there and take messages of the sender.
+    """Require that these users exist and take messages of the sender.
 
     Raises:
-        ProblemFailure: One does not exist, is suspended or deactivated (404), or takes none (403).
+        ProblemFailure: One does not exist (404), or takes none (403).
     """
     for id_ in ids:
         user = world.store.get("users", id_)
-        absence = find_absence(user, parameter, id_)
-        if absence is not None:
-            raise ProblemFailure(absence)
-        assert user is not None
-        if not takes_messages_of(world, user, sender_id):
+        if user is None:
+            raise refuse_unknown("user", parameter, id_)
+        if not is_present(user) or not takes_messages_of(world, user, sender_id):
             raise forbid(
                 "You do not have permission to DM one or more participants.", TAKES_NO_MESSAGES
             )
