@@ -7,7 +7,6 @@ The command line wins over environment variables, and these win over the file.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -74,6 +73,8 @@ def read_settings_file(path: Path) -> SettingsFile:
     Raises:
         BadSettingsFile: It is not TOML, or has other tables than those of `TABLES`.
     """
+    import tomllib  # most servers start without such a file
+
     try:
         text = path.read_text("utf-8")
         found = tomllib.loads(text)

@@ -29,8 +29,8 @@ from mock_platform.world.world import World
 LIST_NAMES = expectation(
     "older.lists",
     "The slug of a list is its name in small letters, with - for all that is no letter and no "
-    "digit. A list is named by list_id, or by its slug and its owner; neither is refused with code "
-    "112. Members and subscribers who are not there change nothing.",
+    "digit; it is found in any case. A list is named by list_id, or by its slug and its owner; "
+    "neither is refused with code 112. Members and subscribers who are not there change nothing.",
 )
 _SEPARATORS = re.compile(r"[^a-z0-9]+")
 
@@ -74,7 +74,7 @@ def require_list(call: Call, world: World) -> str:
         owned = {"owner_id": older.find_named_user(call, world, prefix="owner_")["id"]}
         found = world.store.page("lists", owned)
         slugs = {_make_slug(one.record["name"]): one.key for one in found}
-        list_id = slugs.get(sent["slug"], "")
+        list_id = slugs.get(sent["slug"].lower(), "")
     if records.find_list(call, world, list_id) is None:
         raise NumericFailure(34)
     return str(list_id)

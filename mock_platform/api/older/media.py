@@ -30,7 +30,7 @@ UPLOAD_ANSWERS = expectation(
     "A whole file is an image or a GIF; INIT answers 202, APPEND 204 without a body, FINALIZE 201. "
     "What is wrong with a file or a segment is refused with 400 and code 324, an unknown upload "
     "with code 325; the text says what is wrong. A category may be in capitals, as the vendor's "
-    "advertising SDKs send it.",
+    "advertising SDKs send it, or in camel case (PostImage), as clients of node do.",
 )
 _INIT, _APPEND, _FINALIZE = "INIT", "APPEND", "FINALIZE"
 _NEEDED: Mapping[str | None, tuple[str, ...]] = {
@@ -42,12 +42,17 @@ _NEEDED: Mapping[str | None, tuple[str, ...]] = {
 _STATUSES = {None: 200, _INIT: 202, _APPEND: 204, _FINALIZE: 201}
 
 
+_CAMEL = {"".join(map(str.capitalize, name.split("_"))): name for name in uploads.CATEGORIES}
+"""The categories as some clients spell them."""
+
+
 class _AnyCase(CategoryName):
-    """A media category in small letters or capitals."""
+    """A media category in small letters, capitals or camel case."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
-        small = value.lower() if isinstance(value, str) else value
-        return super()._deserialize(small, attr, data, **kwargs)
+        if isinstance(value, str):
+            value = _CAMEL.get(value.replace("Tweet", "Post", 1), value.lower())
+        return super()._deserialize(value, attr, data, **kwargs)
 
 
 class Base64(Content):
@@ -64,7 +69,9 @@ OlderUpload = make_schema(
     **list_fields(operations.UploadBody)
     | {
         "media_data": Base64(),
-        "media_category": _AnyCase((*uploads.CATEGORIES, *map(str.upper, uploads.CATEGORIES))),
+        "media_category": _AnyCase(
+            (*uploads.CATEGORIES, *map(str.upper, uploads.CATEGORIES), *_CAMEL)
+        ),
         "additional_owners": CommaList(make_id_field("a user id of "), most=100),
         "shared": Text(),
     },

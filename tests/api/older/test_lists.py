@@ -19,11 +19,11 @@ def write(box: Sandbox, what: str, **form: str) -> Any:
 
 
 def test_a_list_is_the_same_in_both_interfaces(box: Sandbox) -> None:
-    """It is made, renamed, found by its slug, and deleted; v2 shows the same."""
+    """It is made, renamed, found by its slug in any case, and deleted; v2 shows the same."""
     made = write(box, "create", name="Good Mills", mode="private", description="Stone")
     fields: dict[str, Any] = {"list.fields": "private,description"}
     there = box.read(f"/2/lists/{made['id_str']}", **fields)
-    found = box.read("/1.1/lists/show.json", slug="good-mills", owner_id=OWN)
+    found = box.read("/1.1/lists/show.json", slug="Good-Mills", owner_id=OWN)
     changed = write(box, "update", list_id=made["id_str"], name="Mills", mode="public")
     deleted = write(box, "destroy", list_id=made["id_str"])
 

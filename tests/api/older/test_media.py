@@ -48,7 +48,7 @@ def test_a_whole_file(box: Sandbox, form: Any) -> None:
     assert 200 == added.status_code
 
 
-@pytest.mark.parametrize("category", ["tweet_video", "TWEET_VIDEO"])
+@pytest.mark.parametrize("category", ["tweet_video", "TWEET_VIDEO", "PostVideo", "TweetVideo"])
 def test_segments(box: Sandbox, category: str) -> None:
     """A video in two segments, in whichever order; the words about it are shown with posts."""
     begun = send(box, 202, command="INIT", media_type="video/mp4", total_bytes="20",

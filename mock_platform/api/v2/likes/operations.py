@@ -18,7 +18,6 @@ from mock_platform.api.v2.conventions import (
     get_user,
     get_user_id,
     require_enterprise_from,
-    require_record,
     wrap_data,
 )
 from mock_platform.api.v2.likes.changes import LIKE_EVENTS, like, unlike
@@ -30,6 +29,7 @@ from mock_platform.api.v2.objects.lists import (
     UserPageQuery,
     list_related_posts,
     list_related_users,
+    require_seen_post,
 )
 from mock_platform.api.v2.objects.post_view import list_versions
 from mock_platform.api.v2.objects.relations import LIKES, RELATION_COUNTS
@@ -66,7 +66,7 @@ PRIVATE_LIKES = expectation(
     "likes.private",
     "Likes are private, as they have been since June 2024. liked_posts are those of the caller, "
     "another id is refused with 400. liking_users are for the author of the post; others get an "
-    "empty list.",
+    "empty list, and 403 if they may not see the post.",
 )
 
 
@@ -106,9 +106,12 @@ def list_liked_posts(call: Call, world: World) -> dict[str, Any]:
 
 
 def list_liking_users(call: Call, world: World) -> dict[str, Any]:
-    """Return the page of users who like a post of the caller; of another post an empty one."""
-    find = partial(find_named_post, world)
-    post = require_record(call, world, "posts", "post", PARTIAL_ERRORS, find=find)
+    """Return the page of users who like a post of the caller; of another post an empty one.
+
+    Raises:
+        ProblemFailure: The post does not exist (404), or the caller may not see it (403).
+    """
+    post = require_seen_post(call, world, partial(find_named_post, world))
     if post["_user_id"] != get_user_id(call):
         return {"meta": {"result_count": 0}}
     return list_related_users(call, world, LIKES, post["id_str"], USERS, show="source")
@@ -149,7 +152,7 @@ OPERATIONS = (
         params=UserPageQuery,
         rules=find_id_faults,
         returns=PageOfUsers,
-        errors=("invalid-request", "resource-not-found"),
+        errors=("invalid-request", "resource-not-found", "not-authorized-for-resource"),
         may_assume=(PARTIAL_ERRORS,),
         price=USER_READ,
     ),

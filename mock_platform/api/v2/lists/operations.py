@@ -15,6 +15,7 @@ from mock_platform.api.v2.conventions import (
     Rates,
     check_path,
     declare_public,
+    find_absence,
     find_id_faults,
     forbid,
     get_user_id,
@@ -54,7 +55,7 @@ from mock_platform.api.v2.objects.lists import (
     show_posts,
 )
 from mock_platform.api.v2.objects.post_view import list_versions
-from mock_platform.api.v2.objects.relations import BLOCKS, count_at_least, is_present
+from mock_platform.api.v2.objects.relations import BLOCKS, count_at_least
 from mock_platform.api.v2.pages import NUMBERS, TIMED_POSTS, TOKEN_FORMS, take_page_both_ways
 from mock_platform.api.v2.prices import LIST_CREATE, LIST_MANAGE, LIST_READ, POST_READ, USER_READ
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE
@@ -218,10 +219,9 @@ def create_member(call: Call, world: World) -> dict[str, Any]:
             user, or the user blocks its owner (403).
     """
     found, user_id = _check_owner(call, require_list(call, world), ADD), call.params["user_id"]
-    user = world.store.get("users", user_id)
-    if user is None or not is_present(user):
-        text = f"Could not find user with id: [{user_id}]."
-        raise refuse_value(text, LIST_REFUSALS, name="user_id", value=user_id)
+    absence = find_absence(world.store.get("users", user_id), "id", user_id)
+    if absence is not None:
+        raise refuse_value(absence.detail, LIST_REFUSALS, name="user_id", value=user_id)
     if BLOCKS.find(world, user_id, found["owner_id"]) is not None:
         raise forbid(f"You are not allowed to {ADD} this List.", LIST_REFUSALS)
     is_new = LIST_MEMBERS.find(world, found["id"], user_id) is None

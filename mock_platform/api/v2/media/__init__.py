@@ -14,6 +14,7 @@ ORIGINAL_NAMES = Pairs(
             "post_gif": "tweet_gif",
             "post_video": "tweet_video",
             "PostImage": "TweetImage",
+            "PostGif": "TweetGif",
             "PostVideo": "TweetVideo",
         }
     },

@@ -32,6 +32,7 @@ from mock_platform.api.v2.messages.conversations import (
     TAKES_NO_MESSAGES,
     find_participants,
     name_conversation,
+    refuse_unknown,
     require_event,
     require_read_permission,
     require_users,
@@ -204,7 +205,8 @@ def _find_media(call: Call, world: World, attachments: list[Record]) -> list[str
 def list_with_user(call: Call, world: World) -> dict[str, Any]:
     """List the events of the conversation with a user."""
     own, other = get_user_id(call), call.path_params["participant_id"]
-    require_users(world, "participant_id", [other], other)
+    if world.store.get("users", other) is None:
+        raise refuse_unknown("user", "participant_id", other)
     return show_page(call, world, name_conversation(own, other))
 
 

@@ -209,15 +209,17 @@ def match_excluded(call: Call) -> dict[str, Any]:
     return match
 
 
-def require_seen_post(call: Call, world: World) -> Record:
-    """Return the post in the path, on which a list hangs.
+def require_seen_post(
+    call: Call, world: World, find: Callable[[str], Record | None] | None = None
+) -> Record:
+    """Return the post in the path, on which a list hangs; `find` looks it up, else its key does.
 
     Raises:
         ProblemFailure: It does not exist (404), or the caller may not see it (403).
     """
-    post = require_record(call, world, "posts", "post", PARTIAL_ERRORS)
+    post = require_record(call, world, "posts", "post", PARTIAL_ERRORS, find=find)
     if not may_see(world, post, get_viewer_id(call)):
-        raise ProblemFailure(hide_record("id", post["id_str"]), PARTIAL_ERRORS)
+        raise ProblemFailure(hide_record("id", call.path_params["id"]), PARTIAL_ERRORS)
     return post
 
 

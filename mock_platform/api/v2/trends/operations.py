@@ -56,12 +56,18 @@ class Trend(Schema):
 
 
 class PersonalTrend(Schema):
-    """What a user may want to know that others post about."""
+    """What a user may want to know that others post about; an answer has what was asked for."""
 
     category = Text()
     post_count = Text()
-    trend_name = Text(required=True, min_length=1)
+    trend_name = Text(min_length=1)
     trending_since = Text()
+
+
+class StoredPersonalTrend(PersonalTrend):
+    """The same as it is stored, always with its name."""
+
+    trend_name = Text(required=True, min_length=1)
 
 
 class TrendPlaceRecord(Schema):
@@ -76,7 +82,7 @@ class PersonalTrendsRecord(Schema):
     """The trends of a user, as ranked."""
 
     user_id = Text(required=True)
-    trends = ListOf(Nested(PersonalTrend), load_default=list)
+    trends = ListOf(Nested(StoredPersonalTrend), load_default=list)
 
 
 class PlaceTrendsQuery(Schema):

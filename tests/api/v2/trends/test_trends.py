@@ -53,6 +53,18 @@ def test_trends_of_the_caller(box: Sandbox) -> None:
     assert {} == box.read(PERSONAL)
 
 
+def test_no_field_of_a_trend_is_needed(box: Sandbox) -> None:
+    """Whoever asks for one field gets that one alone, as the description says; a record has all."""
+    query: Any = {"personalized_trend.fields": "category"}
+    schemas = box.client.get("/2/openapi.json").get_json()["components"]["schemas"]
+    unnamed = {"user_id": "2244994945", "trends": [{"category": "Food"}]}
+
+    assert {"category": "Food"} == box.read(PERSONAL, **query)["data"][0]
+    assert "required" not in schemas["PersonalTrend"]
+    path = "/_mock/state/personal_trends/2244994945"
+    assert 422 == box.client.put(path, json=unnamed).status_code
+
+
 def test_original_names(box: Sandbox) -> None:
     """The counts of places have an older name, which is taken in fields; those of users do not."""
     query: Any = {"trend.fields": "tweet_count"}
