@@ -83,7 +83,8 @@ from mock_platform.core.unanswered import (
     reply_to_unknown_world,
 )
 from mock_platform.core.unread import IGNORED_PARAMETERS, UNKNOWN_REFUSED
-from mock_platform.core.wire import RECORDED_WIRE, choose_form, read_wire
+from mock_platform.core.wire import RECORDED_WIRE, choose_form
+from mock_platform.core.wire_choice import read_wire
 from mock_platform.delivery.deliverer import Deliverer
 from mock_platform.delivery.sender import Stale
 from mock_platform.scenario.director import CustomAnswers, ServerScenarios, bind_stages, find_engine

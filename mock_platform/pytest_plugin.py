@@ -353,7 +353,7 @@ def _date(text: str) -> datetime:
 
 
 def _wire(text: str) -> str:
-    from mock_platform.core.wire import read_wire
+    from mock_platform.core.wire_choice import read_wire
 
     try:
         return read_wire(text).name

@@ -22,7 +22,7 @@ WireForm = Literal["spec", "recorded"]
 class WireChoice:
     """How answers are on the wire: their form, and each thing that was seen in more than one.
 
-    `mock_platform.core.wire` reads it from texts such as `recorded,missing=200`.
+    `mock_platform.core.wire_choice` reads it from texts such as `recorded,missing=200`.
 
     Example:
         >>> WireChoice("recorded", missing="200").rules

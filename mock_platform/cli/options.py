@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from msgspec import Struct
 
-from mock_platform.core.wire import read_wire
+from mock_platform.core.wire_choice import read_wire
 from mock_platform.settings import ConnectionSettings, DeliverySettings, Settings
 from mock_platform.world.clock import DURATION_EXAMPLES, format_date, parse_duration, parse_instant
 

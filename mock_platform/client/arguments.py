@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from mock_platform.core import jsonio
 from mock_platform.core.errors import MissingCredentials, did_you_mean
-from mock_platform.core.wire import read_wire
+from mock_platform.core.wire_choice import read_wire
 from mock_platform.settings import NAMES, NamesMode
 from mock_platform.world.clock import Instant, moment, parse_step
 from mock_platform.world.endings import How

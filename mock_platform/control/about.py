@@ -17,7 +17,8 @@ from mock_platform.core.fields import Integer, Text
 from mock_platform.core.installed import MissingExtra
 from mock_platform.core.schema import Schema
 from mock_platform.core.warning_counts import WarningDocument, merge_warnings
-from mock_platform.core.wire import NAMES_HEADER, WIRE_HEADER, read_wire
+from mock_platform.core.wire import NAMES_HEADER, WIRE_HEADER
+from mock_platform.core.wire_choice import read_wire
 from mock_platform.platform import Platform
 from mock_platform.settings import DOCUMENTED, NAMES, WireChoice
 from mock_platform.version import __version__

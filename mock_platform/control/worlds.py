@@ -16,7 +16,7 @@ from mock_platform.core.cluster_peers import NoAnswer
 from mock_platform.core.faults import Fault
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, Text
 from mock_platform.core.schema import Schema
-from mock_platform.core.wire import WIRES, read_wire
+from mock_platform.core.wire_choice import WIRES, read_wire
 from mock_platform.platform import Platform
 from mock_platform.settings import NAMES
 from mock_platform.world.clock import parse_instant

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
+from mock_platform.api.served import OPERATIONS
 from mock_platform.api.v2.activity.activities import Happenings
 from mock_platform.world.journal import Query
 from mock_platform.world.store.interface import Record
@@ -13,7 +14,7 @@ from mock_platform.world.world import World
 
 _MOST_HAPPENINGS = 10
 _MOST_ATTEMPTS = 5
-_CHALLENGES = ("webhooks.create", "webhooks.validate")
+_CHALLENGES = tuple(each.id for each in OPERATIONS if each.challenge is not None)
 
 
 def explain_missed(world: World, url: str) -> list[str]:

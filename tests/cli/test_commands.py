@@ -558,7 +558,7 @@ def test_single_files_are_checked(run: Run, tmp_path: Path) -> None:
 
     assert run("check", tmp_path / "users.json").exit_code == 0
     assert "Did you mean 'users.json'?" in run("check", tmp_path / "usres.json").stdout
-    assert "those are called TABLE.json" in run("check", tmp_path / "users.txt").stdout
+    assert "an array of records in TABLE.json" in run("check", tmp_path / "users.txt").stdout
     assert "is no folder of fixture files" in run("check", tmp_path / "nowhere").stdout
 
 

@@ -185,7 +185,7 @@ def test_an_event_says_who_got_it(box: Sandbox) -> None:
         ("create_world", {"world": "a", "from": "b"}, "There is no world 'b'"),
         ("create_world", {"world": "a", "freeze": "soon"}, "freeze"),
         ("find_operations", {"operation": ""}, "No operation has any of the words"),
-        ("describe_operation", {"operation": "createPost"}, "Did you mean 'createPosts'?"),
+        ("describe_operation", {"operation": "createPost"}, "Did you mean 'public_posts.create'?"),
         ("describe_operation", {"operation": "GET /nope"}, "There is no operation"),
         ("set_failure", {"failure": "zzz"}, "zzz"),
         ("set_failure", {"failure": "usage-capped", "parameters": {"x": 1}}, "is no parameter"),

@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 
 from mock_platform.api.v2.objects.post_view import show_whole_post
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
-from mock_platform.core.wire import read_wire
+from mock_platform.core.wire_choice import read_wire
 from tests.support import BEARER, HARBOR, USER_TOKEN, Keys, Sandbox, sandbox
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mock_platform.core.call import Call
-from mock_platform.core.wire import choose_form, read_wire
+from mock_platform.core.wire import choose_form
+from mock_platform.core.wire_choice import read_wire
 from mock_platform.settings import NamesMode
 
 REAL = "https://api.x.com"

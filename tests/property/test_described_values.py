@@ -112,6 +112,10 @@ def _lists(schema: dict[str, Any]) -> bool:
     return any("enum" in form for form in schema.get("anyOf", ()))
 
 
+ALIKE = {"/1.1/statuses/update card_uri"}
+"""Parameters that are refused with one text, whatever is wrong: version 1.1 has no other."""
+
+
 def ask(box: Sandbox, place: Place, value: str) -> set[str]:
     """What is said against this value at that place; the value itself is left out of it."""
     addressed = ADDRESSED | kind_with(box, value)
@@ -212,7 +216,11 @@ def test_enumerations(box: Sandbox, document: dict[str, Any], family: str) -> No
 @pytest.mark.parametrize("family", FAMILIES)
 def test_patterns(box: Sandbox, document: dict[str, Any], family: str) -> None:
     """Texts that fit a pattern are accepted, others are refused."""
-    found = [(place, place.pattern) for place in places(document, family)]
+    found = [
+        (place, place.pattern)
+        for place in places(document, family)
+        if f"{place.path.removesuffix('.json')} {place.name}" not in ALIKE
+    ]
     texts = {pattern: Texts.of(pattern) for _, pattern in found if pattern is not None}
     for place, pattern in found:
         if pattern is not None:

@@ -112,7 +112,11 @@ def _world(world: World, platform: Platform) -> dict[str, Any]:
     return {
         "state": State(world, platform.tables).dump(),
         "seed": world.seed,
-        "beside": sorted((*at, record) for at, record in world.beside.read_records().items()),
+        "beside": sorted(
+            # Activations are counted anew in each process: only that two differ matters.
+            (*at, {key: value for key, value in (record or {}).items() if key != "number"})
+            for at, record in world.beside.read_records().items()
+        ),
         "snapshots": [*points.items()],
         "origin": None if world.origin is None else _point(world, world.origin),
     }

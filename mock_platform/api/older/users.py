@@ -197,7 +197,7 @@ def change(handler: Handler, call: Call, world: World) -> Record:
     Raises:
         NumericFailure: The caller does not mute the user whom to unmute (272).
     """
-    target, unmute = older.require_target(call, world, 50, 108), _RELATIONS["muting.delete"]
+    target, unmute = older.require_target(call, world, 50, 108), _RELATIONS["muting", "delete"]
     if handler is unmute and not relations.MUTES.find(world, v2.get_user_id(call), target["id"]):
         raise NumericFailure(272)
     named = {"target_user_id": target["id"]}
@@ -308,12 +308,12 @@ _FORMS = (
 )
 _MUTE = ("POST", "/1.1/mutes/users/create?screen_name=northbike_co")
 _SEPARATIONS = (
-    ("blocks/create", "blocking.create", "Begin to block", "50 63 87 108", None),
-    ("blocks/destroy", "blocking.delete", "Cease to block", "50 63 87 108", None),
-    ("mutes/users/create", "muting.create", "Begin to mute", "50 63 108 271", None),
-    ("mutes/users/destroy", "muting.delete", "Cease to mute", "50 63 108 272", _MUTE),
+    ("blocks/create", "blocking", "create", "Begin to block", "50 63 87 108", None),
+    ("blocks/destroy", "blocking", "delete", "Cease to block", "50 63 87 108", None),
+    ("mutes/users/create", "muting", "create", "Begin to mute", "50 63 108 271", None),
+    ("mutes/users/destroy", "muting", "delete", "Cease to mute", "50 63 108 272", _MUTE),
 )
-_RELATIONS = {one.id: one.handler for one in user_relations.OPERATIONS}
+_RELATIONS = {tuple(one.id.split(".")): one.handler for one in user_relations.OPERATIONS}
 _write = partial(declare, returns=OlderUser, params=older.OneUserQuery, errors="50 63 87 108",
                  query=_NAMED)  # fmt: skip
 OPERATIONS = (
@@ -332,16 +332,16 @@ OPERATIONS = (
             add_fields(older.FormQuery, q=Text(required=True, min_length=1, max_length=50),
                        page=Integer(load_default=1), count=Integer(low=0)),
             auth=USER, rates=(None, 900), facts=(SEARCH_MATCHES,), query={"q": "harbor"}),
-    *(declare(f"GET {kind}/{form}", partial(list_, _RELATIONS[f"{name}.list"], tokens),
+    *(declare(f"GET {kind}/{form}", partial(list_, _RELATIONS[name, "list"], tokens),
               f"{verb} {text}", page, add_fields(query, more), **options)
       for kind, name, tokens, text, query, options in _LISTS
       for form, list_, verb, page, more in _FORMS),
-    *(_write(f"POST {path}", partial(change, _RELATIONS[name]), f"{text} a user", errors=errors,
-             before=before) for path, name, text, errors, before in _SEPARATIONS),
+    *(_write(f"POST {path}", partial(change, _RELATIONS[of, done]), f"{text} a user", errors=errors,
+             before=before) for path, of, done, text, errors, before in _SEPARATIONS),
     declare("POST friendships/create", follow, "Follow a user", OlderUser,
             add_fields(older.OneUserQuery, follow=Switch()), limit=v2.Rates(user_daily=400),
             errors="63 108 158 160 162", facts=(FRIENDSHIP_RULES,), query=_NAMED),
-    _write("POST friendships/destroy", partial(change, _RELATIONS["following.delete"]),
+    _write("POST friendships/destroy", partial(change, _RELATIONS["following", "delete"]),
            "Unfollow a user", facts=(FRIENDSHIP_RULES,)),
     declare("GET friendships/show", show_friendship, "Show what two users are to each other",
             Friendship,

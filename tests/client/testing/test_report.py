@@ -67,7 +67,8 @@ def test_a_failing_test_tells_its_story(run: Run) -> None:
         '"account_id":"18ce54d4x5t","line_item_id":"itttx"}}}',
     ] == section(result, "mock_platform journal")
     assert [
-        "line-item-delete-retried/0: never acted; 0 calls matched it, on line_items.delete"
+        "line-item-delete-retried/0: never acted; 0 calls matched it, on line_items.delete, "
+        "and it acts on call 1 only"
     ] == section(result, "mock_platform rules that never acted")
     assert [
         'request 2: line-item-delete-retried/0: path.line_item_id: expected "8v7jo", got "itttx"',

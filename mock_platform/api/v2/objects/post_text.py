@@ -17,7 +17,7 @@ from msgspec import Struct
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.tables.table import AS, RECORDED
-from mock_platform.core.wire import read_wire
+from mock_platform.core.wire_choice import read_wire
 from mock_platform.settings import NamesMode
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
