@@ -20,8 +20,8 @@ from tests.compiling import TESTS, import_from
 from tests.engine import EngineServer
 from tests.lanes import arrange
 from tests.live_servers import LiveServer, LiveWorld, serving
-from tests.made_once import DESCRIBING, describe_once, read_packaged_once
-from tests.support import Sandbox, Sandboxes, load_once
+from tests.made_once import DESCRIBING, describe_once, load_once, read_packaged_once
+from tests.support import Sandbox, Sandboxes
 from tests.support_receiver import Receiver
 
 Tool = Callable[..., str]
@@ -65,17 +65,10 @@ def few_plugins() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def fixtures_read_once() -> Iterator[None]:
-    """The servers that tests start in this process have the packaged fixtures as read once."""
+def made_once() -> Iterator[None]:
+    """What is packaged is read, and each description is made, once for each test process."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("mock_platform.serving.restoring.load_base", load_once)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def made_once() -> Iterator[None]:
-    """Packaged scenarios are parsed, and each description is made, once for each test process."""
-    with pytest.MonkeyPatch.context() as patch:
         patch.setattr("mock_platform.scenario.document.read_source", read_packaged_once)
         for module in DESCRIBING:
             patch.setattr(f"{module}.describe", describe_once)

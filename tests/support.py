@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cache
 from typing import Any, cast
 from urllib.parse import urlencode
 
@@ -16,12 +15,12 @@ from werkzeug.test import TestResponse
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.local import LocalWorld
 from mock_platform.control.plane import ControlPlane
-from mock_platform.platform import Platform, load_base
+from mock_platform.platform import Platform
 from mock_platform.serving.app import CONTROL, create_app
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
-from mock_platform.world.store.memory import Base
 from mock_platform.world.world import World
+from tests.made_once import load_once
 
 FORM = "application/x-www-form-urlencoded"
 ACCOUNT = "18ce54d4x5t"
@@ -72,20 +71,6 @@ def signed(
     body = None if form is None else urlencode(form)
     _, found, _ = client.sign(url, cast("Any", method), body, headers)
     return {str(name): str(value) for name, value in found.items()}
-
-
-@cache
-def packaged_fixtures(settings: Settings) -> Base:
-    """The packaged fixtures, read once for each test process: nothing changes a base."""
-    return load_base(settings)
-
-
-def load_once(settings: Settings) -> Base:
-    """The fixtures for these settings, which takes no time where they are the packaged ones."""
-    packaged = settings.default_fixtures and not settings.fixtures
-    if not packaged:
-        return load_base(settings)
-    return packaged_fixtures(Settings(freeze=settings.freeze, dataset=settings.dataset))
 
 
 def make_platform(settings: Settings) -> Platform:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 Format = Literal["text", "json", "junit", "html"]
-FORMATS: tuple[Format, ...] = get_args(Format)
 SUFFIXES: Mapping[str, Format] = {
     ".html": "html",
     ".json": "json",

@@ -16,6 +16,7 @@ from mock_platform.api.served import TABLES
 from mock_platform.core.tables.table import find_missing_references
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
+from tests.made_once import packaged_fixtures
 from tests.support import (
     BEARER,
     HARBOR,
@@ -23,7 +24,6 @@ from tests.support import (
     USER_TOKEN,
     Keys,
     Sandbox,
-    packaged_fixtures,
     sandbox,
 )
 

@@ -113,7 +113,7 @@ def _world(world: World, platform: Platform) -> dict[str, Any]:
         "state": State(world, platform.tables).dump(),
         "seed": world.seed,
         "beside": sorted(
-            # Activations are counted anew in each process: only that two differ matters.
+            # Each process counts activations on from what it reads: that two differ matters.
             (*at, {key: value for key, value in (record or {}).items() if key != "number"})
             for at, record in world.beside.read_records().items()
         ),

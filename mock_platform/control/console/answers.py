@@ -252,7 +252,8 @@ def mark_code(text: str) -> Markup:
         >>> mark_code("`on` is <b>")
         Markup('<code>on</code> is &lt;b&gt;')
     """
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704
+    marked = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text)))
+    return Markup(marked)  # noqa: S704 - escaped before it was marked
 
 
 def render(

@@ -87,7 +87,7 @@ class _Reader(ast.NodeVisitor):
         """Open the scope of a function, which may have no name."""
         self._define(node, getattr(node, "name", ""))
 
-    visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef  # noqa: N815
+    visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef  # noqa: N815 - a name of `ast`
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         """Open the scope of a class."""
@@ -156,7 +156,7 @@ class _Reader(ast.NodeVisitor):
                 self._assign(item.optional_vars, item.context_expr)
         self.generic_visit(node)
 
-    visit_AsyncWith = visit_With  # noqa: N815
+    visit_AsyncWith = visit_With  # noqa: N815 - a name of `ast`
 
     def visit_For(self, node: ast.For) -> None:
         """Note the values of a name that goes through a list that is written down."""
@@ -171,7 +171,7 @@ class _Reader(ast.NodeVisitor):
         self.generic_visit(node)
         self._branches -= 1
 
-    visit_ExceptHandler = visit_While  # noqa: N815
+    visit_ExceptHandler = visit_While  # noqa: N815 - a name of `ast`
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, ast.Name):
@@ -241,7 +241,7 @@ class _Reader(ast.NodeVisitor):
         self.generic_visit(node)
         self._in_text = outer
 
-    visit_BinOp = visit_JoinedStr  # noqa: N815
+    visit_BinOp = visit_JoinedStr  # noqa: N815 - a name of `ast`
 
     def visit_Expr(self, node: ast.Expr) -> None:
         """A text alone is a comment."""
