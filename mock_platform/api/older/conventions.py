@@ -7,12 +7,12 @@ answer has the older form. What that operation refuses becomes a number of the o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, cast
 
 from marshmallow import fields, pre_load
 
-from mock_platform.api.v2.conventions import Rates, declare_named, make_id_field, make_schema
+from mock_platform.api.v2.conventions import Rates, declare_public, make_id_field, make_schema
 from mock_platform.api.v2.objects.post_text import find_user
 from mock_platform.api.v2.objects.relations import is_present
 from mock_platform.api.v2.pages import TokenForm
@@ -21,12 +21,7 @@ from mock_platform.core.auth.authenticate import APP_OR_USER, USER
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.envelope import JSON, Flat, Returns
 from mock_platform.core.failures import errors as failures
-from mock_platform.core.failures.errors import (
-    InvalidParameters,
-    NumericFailure,
-    PlainFailure,
-    ProblemFailure,
-)
+from mock_platform.core.failures.errors import InvalidParameters, NumericFailure, ProblemFailure
 from mock_platform.core.faults import MISSING
 from mock_platform.core.fields import Choice, CommaList, Flag, Integer, Text
 from mock_platform.core.jsonio import dumps
@@ -75,7 +70,7 @@ def _respell(*texts: str) -> dict[str, str]:
 
 ORIGINAL_NAMES = Pairs(
     _respell("post_mode", "repost_count", "reposted", "reposted_status", "include_my_repost",
-             "want_reposts", "post_volume"),
+             "want_reposts", "post_volume", "/search/posts"),
     values={"media_category": _respell("post_image", "post_gif", "post_video")},
     segments=_respell("posts", "repost", "reposts", "unrepost"),
     spoken=frozenset({"message"}),
@@ -252,12 +247,11 @@ _LARGEST = 1 << 63
 
 
 def run(
-    handler: Handler, call: Call, world: World, path: Mapping[str, str] | None = None, /,
-    **sent: Any,
-) -> Any:  # fmt: skip
+    handler: Handler, call: Call, world: World, path: Mapping[str, str] = {}, /, **sent: Any
+) -> Any:
     """Return what an operation of the v2 interface answers to these parameters of the caller."""
     own, headers = (call.path_params, call.params), len(call.extra_headers)
-    call.path_params, call.params = path or {}, sent
+    call.path_params, call.params = path, sent
     try:
         return handler(call, world)
     finally:
@@ -284,12 +278,9 @@ def _find_number(failure: ProblemFailure | InvalidParameters) -> failures.Failur
         return NumericFailure(codes[0]) if codes else failure
     problem = failure.problem
     if problem.kind.slug == "resource-not-found":
-        if problem.title == "Forbidden":
-            return NumericFailure(63)
         # Messages are of the type of users, because the enumeration has none for them.
-        is_message = problem.extra["parameter"] == "event_id"
-        kind = problem.extra["resource_type"]
-        return NumericFailure(34 if is_message else _CODES_OF_KINDS.get(kind, 34))
+        kind = "" if problem.extra["parameter"] == "event_id" else problem.extra["resource_type"]
+        return NumericFailure(63 if problem.title == "Forbidden" else _CODES_OF_KINDS.get(kind, 34))
     if problem.kind.slug == "usage-capped":
         return NumericFailure(88)
     said = [problem.detail, *(item["message"] for item in problem.extra.get("errors", ()))]
@@ -303,7 +294,7 @@ def _dress(call: Call, failure: failures.Failure, reply: Reply) -> Reply:
     A parameter that is not missing but invalid is refused with code 44 and its name. What hangs on
     a hidden user has no code.
     """
-    if isinstance(failure, PlainFailure):
+    if isinstance(failure, failures.PlainFailure):
         reply.body = dumps({"request": call.path, "error": failure.text})
         reply.headers = [("Content-Type", JSON), *reply.headers[1:]]
     invalid = failure.faults if isinstance(failure, InvalidParameters) else ()
@@ -314,29 +305,28 @@ def _dress(call: Call, failure: failures.Failure, reply: Reply) -> Reply:
     return reply
 
 
-def find_named_user(call: Call, world: World, missing: int = 50, prefix: str = "") -> Record:
+def find_named_user(
+    call: Call, world: World, missing: int = 50, none: int | None = None, prefix: str = ""
+) -> Record:
     """Return the user whom `user_id`, `screen_name` or `id` names; without them, the caller.
 
     With a `prefix` the parameters are called `owner_id` and `owner_screen_name`, for instance.
 
     Raises:
-        NumericFailure: The user does not exist (`missing`), or is suspended (63); an app names
-            no user (25).
+        NumericFailure: The user does not exist (`missing`), or is suspended (63); none is named
+            where one is needed (`none`), or by an app (25).
     """
-    key = call.params.get(f"{prefix}id" if prefix else "user_id")
-    name = call.params.get(f"{prefix}screen_name")
-    if key is None and name is None and not prefix and "id" in call.params:
-        id_ = call.params["id"]
-        key, name = (id_, None) if id_.isdecimal() else (None, id_)
+    sent = call.params
+    key, name = sent.get(f"{prefix}id" if prefix else "user_id"), sent.get(f"{prefix}screen_name")
+    if key is None and name is None and not prefix and "id" in sent:
+        key, name = (sent["id"], None) if sent["id"].isdecimal() else (None, sent["id"])
     if key is None and name is None:
-        if call.caller.scheme == "bearer" or call.caller.user is None:
-            raise NumericFailure(25)
+        if none is not None or call.caller.scheme == "bearer" or call.caller.user is None:
+            raise NumericFailure(none or 25)
         return call.caller.user
     user = find_user(world, name or "") if key is None else world.store.get("users", key)
-    if user is not None and user.get("_suspended"):
-        raise NumericFailure(63)
     if user is None or not is_present(user):
-        raise NumericFailure(missing)
+        raise NumericFailure(63 if user and user.get("_suspended") else missing)
     return user
 
 
@@ -353,22 +343,10 @@ def find_owner(call: Call, world: World) -> Record:
         raise (_refuse_hidden(call) if failure.code == 63 else failure) from None
 
 
-def _refuse_hidden(call: Call) -> PlainFailure:
+def _refuse_hidden(call: Call) -> failures.PlainFailure:
     why = "the user is protected or suspended, or a block separates the two"
     call.diagnosis = {"mistake": "hidden", "explanation": why}
-    return PlainFailure(401, "Not authorized.", NOT_AUTHORIZED)
-
-
-def require_target(call: Call, world: World, missing: int = 108, none: int | None = None) -> Record:
-    """Return the user whom `user_id`, `screen_name` or `id` names.
-
-    Raises:
-        NumericFailure: None is named (`none`, else `missing`), or the user does not exist
-            (`missing`).
-    """
-    if not call.params.keys() & {"id", "user_id", "screen_name"}:
-        raise NumericFailure(none or missing)
-    return find_named_user(call, world, missing)
+    return failures.PlainFailure(401, "Not authorized.", NOT_AUTHORIZED)
 
 
 def find_named_users(call: Call, world: World) -> list[Record]:
@@ -431,12 +409,6 @@ def require_shown(call: Call, answer: Record) -> Record:
     return answer
 
 
-OF_A_USER: Mapping[str, Any] = {
-    "errors": "25 34 44", "statuses": (401,), "may_assume": (NOT_AUTHORIZED,),
-}  # fmt: skip
-"""What is declared of a timeline or a list that belongs to a user."""
-
-
 # -- declarations ------------------------------------------------------------------------------
 
 
@@ -491,12 +463,11 @@ def declare(
     sent, form = ({}, query) if is_form else (query, None)
     # Examples are not signed, and nothing answers a challenge.
     is_refused = "bearer" not in auth.schemes or "challenge" in options
-    return declare_named(
+    return declare_public(
         f"{prefix}{id_ or '.'.join(names)}",
         f"{method} /1.1/{rest}",
         number_refusals(handler),
         f"{summary}, in the 1.1 form",
-        spec="Not shown in the specification",
         origin=Origin.ADJACENT,
         params=params,
         returns=returns,
@@ -510,3 +481,7 @@ def declare(
         example=Example(path or {}, sent, json, form, before=before, is_refused=is_refused),
         **options,
     )
+
+
+declare_of_user = partial(declare, errors="25 34 44", statuses=(401,), may_assume=(NOT_AUTHORIZED,))
+"""Returns an operation for a timeline or a list that belongs to a user."""

@@ -132,7 +132,7 @@ def write_members(
 
 
 def _find_member(call: Call, world: World) -> list[Record]:
-    return [older.require_target(call, world)]
+    return [older.find_named_user(call, world, 108, 108)]
 
 
 def show(call: Call, world: World) -> Record:
@@ -192,7 +192,7 @@ _RULES = (LIST_NAMES, records.PRIVATE_LISTS, records.LIST_REFUSALS, records.LIST
 _declare = partial(declare, facts=_RULES, query=_LIST)
 _write = partial(_declare, returns=OlderList, params=OneListQuery, errors="34 50 63 87 112")
 _read = partial(_declare, errors="25 34 44 50 63 112")
-_of_user = partial(_declare, query=_OWNER, **older.OF_A_USER)
+_of_user = partial(older.declare_of_user, facts=_RULES, query=_OWNER)
 OPERATIONS = (
     _write("POST lists/create", create, "Make a list",
            params=add_fields(older.FormQuery, name=_name(required=True), **_CHANGE),

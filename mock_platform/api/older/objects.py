@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from mock_platform.api.older.conventions import make_page, spell
 from mock_platform.api.v2.conventions import get_app
+from mock_platform.api.v2.objects import media_view, post_view, posts, relations, users
 from mock_platform.api.v2.objects.answers import get_viewer_id, may_see
-from mock_platform.api.v2.objects.media_view import find_any_media, show_media
 from mock_platform.api.v2.objects.older_forms import make_user_object
 from mock_platform.api.v2.objects.post_text import find_links, show_address
-from mock_platform.api.v2.objects.post_view import show_post as select_post_fields
-from mock_platform.api.v2.objects.posts import CreatedPost, make_post_object
-from mock_platform.api.v2.objects.relations import FOLLOW_REQUESTS, FOLLOWS, LIKES
-from mock_platform.api.v2.objects.users import UserObject, find_newest_post, write_profile
 from mock_platform.api.v2.posts.changes import find_reposts
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
 from mock_platform.core.assumptions import public_fact
@@ -39,10 +34,10 @@ _HIDDEN = {
     "nullcast", "conversation_settings", "post_type", "post_id", "scheduled_at", "name",
     "scheduled_status", "scopes", "full_text", "display_text_range", "card_uri",
 }  # fmt: skip
-NO_ENTITIES: dict[str, Any] = {"hashtags": [], "symbols": [], "user_mentions": [], "urls": []}
+NO_ENTITIES: Record = {"hashtags": [], "symbols": [], "user_mentions": [], "urls": []}
 
 
-class OlderUser(UserObject):
+class OlderUser(users.UserObject):
     """A user, with the addresses in the profile and the last post."""
 
     entities = Json()
@@ -54,7 +49,7 @@ class OlderUser(UserObject):
     needs_phone_verification = Flag()
 
 
-class OlderPost(CreatedPost):
+class OlderPost(posts.CreatedPost):
     """A post: with `text`, or in extended mode with `full_text` and its range."""
 
     class Meta:
@@ -94,36 +89,36 @@ def show_found_posts(call: Call, world: World, answer: Record) -> list[Record]:
     return [show_post(call, world, post) for post in found if post is not None]
 
 
-def show_read_posts(call: Call, world: World, posts: Sequence[Record]) -> list[Record]:
+def show_read_posts(call: Call, world: World, read: Sequence[Record]) -> list[Record]:
     """Return stored posts as they are shown, and count them as read.
 
     Raises:
         ProblemFailure: The app's project has read as many posts as it may (usage-capped).
     """
     call.assume(COUNTED_ONCE)
-    count_posts(world, get_app(call), [post["id_str"] for post in posts])
-    return [show_post(call, world, post) for post in posts]
+    count_posts(world, get_app(call), [post["id_str"] for post in read])
+    return [show_post(call, world, post) for post in read]
 
 
 def show_post(call: Call, world: World, post: Record, *, nested: bool = False) -> Record:
     """Return a stored post; a `nested` one shows neither the post that it quotes nor the repost."""
     wanted, author = call.params, world.store.get("users", post["_user_id"])
-    whole = make_post_object(world, post, trim=True, links=find_links(call))
+    whole = posts.make_post_object(world, post, trim=True, links=find_links(call))
     shown = {name: value for name, value in whole.items() if name not in _HIDDEN}
     if author is not None and not wanted.get("trim_user"):
         shown["user"] = show_user(call, world, author, status=False)
-    shown["entities"] = NO_ENTITIES | (whole.get("entities") or {})
+    entities = NO_ENTITIES | (whole.get("entities") or {})
     # In a post of this interface the link to its media is among the media, not among the addresses.
-    ends = [one for one in shown["entities"]["urls"] if "media_key" in one]
-    shown["entities"]["urls"] = [one for one in shown["entities"]["urls"] if one not in ends]
+    ends = [one for one in entities["urls"] if "media_key" in one]
+    entities["urls"] = [one for one in entities["urls"] if one not in ends]
     names = ("url", "display_url", "expanded_url", "indices")
     link = {name: end[name] for end in ends[:1] for name in names}
     media = [one | link for one in _show_media(world, post)]
     if media:
-        shown["entities"] |= {"media": media[:1]}
+        entities["media"] = media[:1]
         shown["extended_entities"] = {"media": media}
-    shown |= _count(call, world, post) | _refer(call, world, post, nested=nested)
-    shown |= _show_text(call, whole, shown["entities"])
+    shown |= {"entities": entities} | _count(call, world, post)
+    shown |= _refer(call, world, post, nested=nested) | _show_text(call, whole, entities)
     if shown["entities"]["urls"] or shown["entities"].get("media"):
         shown["possibly_sensitive"] = bool(post.get("_possibly_sensitive"))
     if post.get(AS) == RECORDED:
@@ -144,13 +139,10 @@ def _show_text(call: Call, post: Record, entities: Record) -> Record:
         return {"text": text, "truncated": False}
     # The link counts as long as it would be on the platform, so as much text is left as there.
     begin, address = f"{text[: _SHORT - _LINK_WEIGHT - 2]}\u2026 ", f"{_ADDRESS}{post['id_str']}"
-    kept = {
-        name: [one for one in entities[name] if one["indices"][1] < len(begin)]
-        for name in NO_ENTITIES
-    }
-    end = len(begin) + len(address)
-    kept["urls"].append(show_address(address) | {"indices": [len(begin), end]})
-    return {"text": begin + address, "truncated": True, "entities": kept}
+    cut, start = begin + address, len(begin)
+    kept = {name: [x for x in entities[name] if x["indices"][1] < start] for name in NO_ENTITIES}
+    kept["urls"].append(show_address(address) | {"indices": [start, len(cut)]})
+    return {"text": cut, "truncated": True, "entities": kept}
 
 
 def _count(call: Call, world: World, post: Record) -> Record:
@@ -160,11 +152,11 @@ def _count(call: Call, world: World, post: Record) -> Record:
     """
     post = world.store.get("posts", post.get("_reposted_post_id") or "") or post
     viewer, id_ = get_viewer_id(call), post["id_str"]
-    counts = select_post_fields(world, post, ("public_metrics",))["public_metrics"]
+    counts = post_view.show_post(world, post, ("public_metrics",))["public_metrics"]
     return {
         "repost_count": counts["repost_count"],
         "favorite_count": counts["like_count"],
-        "favorited": viewer is not None and LIKES.find(world, viewer, id_) is not None,
+        "favorited": viewer is not None and relations.LIKES.find(world, viewer, id_) is not None,
         "reposted": viewer is not None and bool(find_reposts(world, viewer, post)),
     }
 
@@ -187,7 +179,7 @@ def _show_media(world: World, post: Record) -> list[Record]:
     stored = (post.get("extended_entities") or {}).get("media")
     if stored:
         return list(stored)
-    found = [find_any_media(world, key) for key in post.get("_media_keys") or ()]
+    found = [media_view.find_any_media(world, key) for key in post.get("_media_keys") or ()]
     id_, end = post["id_str"], len(post["full_text"])
     return [show_media_entity(world, media, id_, end) for media in found if media is not None]
 
@@ -195,7 +187,7 @@ def _show_media(world: World, post: Record) -> list[Record]:
 def show_media_entity(world: World, media: Record, post_id: str, end: int) -> Record:
     """Return media as a post or message shows them, behind the `end` of its text."""
     names = ("type", "width", "height", "duration_ms", "alt_text", "variants")
-    known, number = show_media(world, media, names), media["media_key"].partition("_")[2]
+    known, number = media_view.show_media(world, media, names), media["media_key"].partition("_")[2]
     size = {"w": known.get("width") or 0, "h": known.get("height") or 0, "resize": "fit"}
     shown: Record = {
         **spell(id=int(number)),
@@ -218,37 +210,28 @@ def show_media_entity(world: World, media: Record, post_id: str, end: int) -> Re
 def show_user(call: Call, world: World, user: Record, *, status: bool = True) -> Record:
     """Return a stored user as the caller sees one; with `status`, the last post if it is wanted."""
     viewer, wanted = get_viewer_id(call), call.params
-    asked = {wanted.get("include_entities"), wanted.get("include_user_entities")}
-    profile = write_profile(world, user, find_links(call))
+    profile = users.write_profile(world, user, find_links(call))
     shown = make_user_object(user | profile)
-    if False not in asked:
+    if False not in {wanted.get("include_entities"), wanted.get("include_user_entities")}:
+        entities = user.get("entities") or profile["entities"]
         shown["entities"] = {
-            name: {"urls": [_place(one) for one in found.get("urls", ())]}
-            for name, found in (user.get("entities") or profile["entities"]).items()
+            name: {"urls": posts.read_entities(found).get("urls", [])}
+            for name, found in entities.items()
         }
     if viewer is not None:
-        shown |= {
-            "following": FOLLOWS.find(world, viewer, user["id"]) is not None,
-            "follow_request_sent": FOLLOW_REQUESTS.find(world, viewer, user["id"]) is not None,
-            "notifications": False,
-        }
+        edges = {"following": relations.FOLLOWS, "follow_request_sent": relations.FOLLOW_REQUESTS}
+        for name, edge in edges.items():
+            shown[name] = edge.find(world, viewer, user["id"]) is not None
+        shown["notifications"] = False
     is_wanted = status and not wanted.get("skip_status")
-    newest = find_newest_post(world, user["id"]) if is_wanted else None
+    newest = users.find_newest_post(world, user["id"]) if is_wanted else None
     if newest is not None and may_see(world, newest, viewer):
-        post = show_post(call, world, newest, nested=True)
-        shown["status"] = {name: value for name, value in post.items() if name != "user"}
+        shown["status"] = show_post(call, world, newest, nested=True)
+        shown["status"].pop("user", None)
     return shown
 
 
-def _place(link: Record) -> Record:
-    """Return a link with its place in the 1.1 form; one that was recorded may have the other."""
-    if "indices" in link:
-        return link
-    shown = {name: value for name, value in link.items() if name not in {"start", "end"}}
-    return {**shown, "indices": [link.get("start", 0), link.get("end", 0)]}
-
-
-def show_found_users(call: Call, world: World, users: Iterable[Record]) -> list[Record]:
+def show_found_users(call: Call, world: World, found: Iterable[Record]) -> list[Record]:
     """Return the users that an operation of the v2 interface found."""
-    found = (world.store.get("users", user["id"]) for user in users)
-    return [show_user(call, world, user) for user in found if user is not None]
+    stored = (world.store.get("users", user["id"]) for user in found)
+    return [show_user(call, world, user) for user in stored if user is not None]

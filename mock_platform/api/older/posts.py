@@ -304,6 +304,7 @@ _LIKED = (*_NAMED, PRIVATE_LIKES)
 _POSTS = older.Listing(OlderPost)
 _TimelineQuery = older.add_fields(older.PostRangeQuery, exclude_replies=Switch(load_default=False))
 _declare = partial(older.declare, facts=(objects.POST_FORMS,))
+_of_user = partial(older.declare_of_user, facts=(objects.POST_FORMS,))
 OPERATIONS = (
     _declare("POST statuses/update", make_update(Settings()), "Post as a user", OlderPost,
              NewStatus, configure=make_update, limit=_UPDATES,
@@ -329,11 +330,10 @@ OPERATIONS = (
              errors="136 144 179 327", facts=_NAMED, path={"id": _OTHERS_POST}),
     _declare("POST statuses/unrepost/:id", partial(change, reposts.delete), "Take back a repost",
              OlderPost, errors="144 179", facts=_NAMED, path={"id": _OTHERS_POST}),
-    _declare("GET statuses/user_timeline", partial(list_timeline, timelines.list_posts),
+    _of_user("GET statuses/user_timeline", partial(list_timeline, timelines.list_posts),
              "List the posts of a user", _POSTS,
              older.add_fields(_TimelineQuery, older.OneUserQuery),
-             rates=(1500, 900), **older.OF_A_USER,
-             query={"screen_name": "northbike_co"}),
+             rates=(1500, 900), query={"screen_name": "northbike_co"}),
     _declare("GET statuses/home_timeline", partial(list_timeline, timelines.list_home),
              "List the posts of those whom the caller follows", _POSTS, _TimelineQuery,
              auth=USER, rates=(None, 15)),
@@ -352,8 +352,8 @@ OPERATIONS = (
              query={"id": _NOT_LIKED}),
     _declare("POST favorites/destroy", partial(change, likes.delete), "End the like of a post",
              OlderPost, _NamedPost, errors="144 179", facts=_LIKED, query={"id": _OTHERS_POST}),
-    _declare("GET favorites/list", list_likes, "List the posts that a user likes", _POSTS,
+    _of_user("GET favorites/list", list_likes, "List the posts that a user likes", _POSTS,
              older.add_fields(older.PostRangeQuery, older.OneUserQuery),
-             rates=(75, 75), **older.OF_A_USER,
-             facts=(objects.POST_FORMS, PRIVATE_LIKES), query={"screen_name": "harbor_roasters"}),
+             rates=(75, 75), facts=(objects.POST_FORMS, PRIVATE_LIKES),
+             query={"screen_name": "harbor_roasters"}),
 )  # fmt: skip

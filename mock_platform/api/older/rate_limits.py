@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from mock_platform.api.older import lists, media, messages, posts, users
-from mock_platform.api.older.conventions import ORIGINAL_NAMES, add_fields, declare
+from collections.abc import Iterable
+
+from mock_platform.api.older.conventions import add_fields, declare
 from mock_platform.api.v2.conventions import WINDOW_SECONDS, make_schema
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.fields import CommaList, Json, Text
 from mock_platform.core.limits import list_windows
-from mock_platform.core.original_names.translation import Pairs
+from mock_platform.core.operation import Operation
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -24,24 +25,20 @@ RATE_LIMIT_STATUS = public_fact(
 )
 _BY_ID = {"/statuses/show", "/users/show"}
 """Paths that are listed with the parameter that they once ended in."""
-STATUS_NAMES = ORIGINAL_NAMES.join(Pairs({"/search/posts": "/search/tweets"}))
 
 RateLimitStatus = make_schema(
     "OlderRateLimitStatus", rate_limit_context=Json(required=True), resources=Json(required=True)
 )
 
 
-def show(call: Call, world: World) -> Record:
+def _show(call: Call, world: World, reads: Iterable[Operation]) -> Record:
     """Return the windows of the caller, by family and path."""
     found: dict[str, Record] = {}
-    for operation in (*_READS, *OPERATIONS):
+    for operation in reads:
         path = operation.path.removeprefix("/1.1")
         for window in list_windows(operation, call, world, WINDOW_SECONDS):
-            found.setdefault(path.split("/")[1], {})[path + "/:id" * (path in _BY_ID)] = {
-                "limit": window.limit,
-                "remaining": window.remaining,
-                "reset": window.reset,
-            }
+            shown = {name: getattr(window, name) for name in ("limit", "remaining", "reset")}
+            found.setdefault(path.split("/")[1], {})[path + "/:id" * (path in _BY_ID)] = shown
     wanted = call.params.get("resources") or list(found)
     unknown = [name for name in wanted if name not in found]
     if unknown:
@@ -54,14 +51,14 @@ def show(call: Call, world: World) -> Record:
     return {"rate_limit_context": context, "resources": resources}
 
 
-_READS = tuple(
-    operation
-    for module in (lists, media, messages, posts, users)
-    for operation in module.OPERATIONS
-    if operation.method == "GET"
-)
-OPERATIONS = (
-    declare("GET application/rate_limit_status", show, "Read how many requests are left",
-            RateLimitStatus, add_fields(resources=CommaList(Text(), most=100)),
-            rates=(180, 180), facts=(RATE_LIMIT_STATUS,)),
-)  # fmt: skip
+def make_status(served: Iterable[Operation]) -> Operation:
+    """Return the operation that shows the limits of the reads among others, and its own."""
+    reads = [operation for operation in served if operation.method == "GET"]
+
+    def show(call: Call, world: World) -> Record:
+        return _show(call, world, (*reads, own))
+
+    own = declare("GET application/rate_limit_status", show, "Read how many requests are left",
+                  RateLimitStatus, add_fields(resources=CommaList(Text(), most=100)),
+                  rates=(180, 180), facts=(RATE_LIMIT_STATUS,))  # fmt: skip
+    return own

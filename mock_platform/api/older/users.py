@@ -14,11 +14,9 @@ from mock_platform.api.older import conventions as older
 from mock_platform.api.older.conventions import Switch, add_fields, declare, require, run
 from mock_platform.api.older.objects import OlderUser, UserPage, show_found_users, show_user
 from mock_platform.api.v2 import conventions as v2
+from mock_platform.api.v2 import trends, user_relations, users
 from mock_platform.api.v2.objects import relations
 from mock_platform.api.v2.pages import NUMBERS, USERS, TokenForm
-from mock_platform.api.v2.trends.operations import TREND_RECORDS, list_of_place
-from mock_platform.api.v2.user_relations import operations as user_relations
-from mock_platform.api.v2.users.operations import SEARCH_MATCHES, search
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import USER
 from mock_platform.core.call import Call
@@ -91,11 +89,8 @@ class ShownUserQuery(older.FormQuery):
     screen_name = Text()
 
 
-IdPage = older.make_page(
-    "OlderIdPage",
-    ids=ListOf(Anything(metadata={"type": ["integer", "string"]}), required=True),
-    total_count=Integer(allow_none=True),
-)
+_Ids = ListOf(Anything(metadata={"type": ["integer", "string"]}), required=True)
+IdPage = older.make_page("OlderIdPage", ids=_Ids, total_count=Integer(allow_none=True))
 Friendship = v2.make_schema("OlderFriendship", relationship=Json(required=True))
 _ALLOWED = ("allow_contributor_request", "allow_dms_from", "allow_dm_groups_from")
 _OFF = ("discoverable_by_email", "discoverable_by_mobile_phone", "use_cookie_personalization")
@@ -125,21 +120,17 @@ PlaceTrends = v2.make_schema(
 def verify_credentials(call: Call, world: World) -> Record:
     """Return the user whose credentials sign the request."""
     user = v2.get_user(call)
-    shown = _show_one(call, world, user)
-    if call.params["include_email"]:
-        shown["email"] = user.get("_confirmed_email")
-    return shown
+    email = {"email": user.get("_confirmed_email")} if call.params["include_email"] else {}
+    return _show_one(call, world, user) | email
 
 
 def show(call: Call, world: World) -> Record:
     """Return the user with an id or a name, which may be the end of the path."""
-    named = call.path_params.get("id")
-    if named is not None:
-        call.params = call.params | {"id": named}
-    elif {"user_id", "screen_name"} <= call.params.keys():
+    call.params = {**call.params, **call.path_params}
+    if not call.path_params and {"user_id", "screen_name"} <= call.params.keys():
         call.warn("screen_name has no effect beside user_id", NO_EFFECT)
-    is_named = named is not None or not {*ShownUserQuery.one_of}.isdisjoint(call.sent)
-    return _show_one(call, world, older.require_target(call, world, 50, 50 if is_named else 25))
+    is_named = not {*ShownUserQuery.one_of}.isdisjoint({*call.sent, *call.path_params})
+    return _show_one(call, world, older.find_named_user(call, world, 50, 50 if is_named else 25))
 
 
 def _show_one(call: Call, world: World, user: Record) -> Record:
@@ -166,7 +157,9 @@ def find(call: Call, world: World) -> list[Record]:
     """Return the page of users whom a query finds."""
     count, page = older.clamp(call, 20, 20), max(1, call.params["page"])
     end = min(count * page, _MOST_FOUND)
-    found = run(search, call, world, query=call.params["q"], max_results=end).get("data", [])
+    found = run(users.operations.search, call, world, query=call.params["q"], max_results=end).get(
+        "data", []
+    )
     return show_found_users(call, world, found[count * (page - 1) :])
 
 
@@ -183,24 +176,21 @@ def list_ids(handler: Handler, form: TokenForm, call: Call, world: World) -> Rec
     return {"ids": [make(user["id"]) for user in found], **cursors, "total_count": None}
 
 
-def follow(call: Call, world: World) -> Record:
-    """Follow a user, or ask to follow a protected one; return the user."""
-    target = older.require_target(call, world)
-    if relations.FOLLOW_REQUESTS.find(world, v2.get_user_id(call), target["id"]) is not None:
-        raise NumericFailure(160)
-    return change(user_relations.create_follow, call, world)
-
-
 def change(handler: Handler, call: Call, world: World) -> Record:
-    """Unfollow a user, or begin or end to mute or block one; return the user.
+    """Begin or end to follow, mute or block a user, who is returned; a protected one is asked.
 
     Raises:
-        NumericFailure: The caller does not mute the user whom to unmute (272).
+        NumericFailure: The caller asks to follow the user already (160), or does not mute the user
+            whom to unmute (272).
     """
-    target, unmute = older.require_target(call, world, 50, 108), _RELATIONS["muting", "delete"]
-    if handler is unmute and not relations.MUTES.find(world, v2.get_user_id(call), target["id"]):
+    begins = handler is _RELATIONS["following", "create"]
+    target = older.find_named_user(call, world, 108 if begins else 50, 108)
+    own, named = v2.get_user_id(call), {"target_user_id": target["id"]}
+    if begins and relations.FOLLOW_REQUESTS.find(world, own, target["id"]):
+        raise NumericFailure(160)
+    unmutes = handler is _RELATIONS["muting", "delete"]
+    if unmutes and not relations.MUTES.find(world, own, target["id"]):
         raise NumericFailure(272)
-    named = {"target_user_id": target["id"]}
     run(handler, call, world, named, **named)
     return show_user(call, world, world.store.get("users", target["id"]) or target)
 
@@ -209,19 +199,18 @@ def show_friendship(call: Call, world: World) -> Record:
     """Return what two users are to each other; the caller is the first one if none is named."""
     if not call.params.keys() & {"target_id", "target_screen_name"}:
         raise NumericFailure(25)
-    one, other = (older.find_named_user(call, world, prefix=f"{name}_")
-                  for name in ("source", "target"))  # fmt: skip
-    seen, back = (relations.find_connections(world, first["id"], second["id"])
-                  for first, second in ((one, other), (other, one)))  # fmt: skip
-    source, target = _show_side(one, seen), _show_side(other, back)
-    source |= {name: name in seen for name in ("blocking", "muting")}
-    source |= {
+    one = older.find_named_user(call, world, prefix="source_")
+    other = older.find_named_user(call, world, prefix="target_")
+    seen = relations.find_connections(world, one["id"], other["id"])
+    back = relations.find_connections(world, other["id"], one["id"])
+    source = _show_side(one, seen) | {
+        **{name: name in seen for name in ("blocking", "muting")},
         "can_dm": relations.takes_messages_of(world, other, one["id"]),
         "blocked_by": "blocking" in back,
         "want_reposts": "following" in seen,
         **dict.fromkeys(_NEVER, False),
     }
-    return {"relationship": {"source": source, "target": target}}
+    return {"relationship": {"source": source, "target": _show_side(other, back)}}
 
 
 def _show_side(user: Record, found: Collection[str]) -> Record:
@@ -254,23 +243,23 @@ def show_settings(call: Call, _world: World) -> Record:
 
 def list_trends(call: Call, world: World) -> list[Record]:
     """Return the trends of a place."""
-    woeid = str(call.params["id"])
-    found = run(list_of_place, call, world, {"woeid": woeid}, max_trends=50).get("data", ())
-    bare, moment = call.params.get("exclude") == "hashtags", wire_seconds(world.clock.now())
-    place = world.store.get("trend_places", woeid) or {}
-    trends = [
+    woeid, moment = str(call.params["id"]), wire_seconds(world.clock.now())
+    found = run(trends.operations.list_of_place, call, world, {"woeid": woeid}, max_trends=50)
+    named = [(one["trend_name"], one.get("post_count")) for one in found.get("data", ())]
+    shown = [
         {
-            "name": one["trend_name"],
-            "url": f"https://platform.example/search?q={quote_plus(one['trend_name'])}",
+            "name": name,
+            "url": f"https://platform.example/search?q={quote_plus(name)}",
             "promoted_content": None,
-            "query": quote_plus(one["trend_name"]),
-            "post_volume": one.get("post_count"),
+            "query": quote_plus(name),
+            "post_volume": count,
         }
-        for one in found
-        if not (bare and one["trend_name"].startswith("#"))
+        for name, count in named
+        if not (call.params.get("exclude") == "hashtags" and name.startswith("#"))
     ]
+    place = world.store.get("trend_places", woeid) or {}
     where = [{"name": place.get("name"), "woeid": int(woeid)}]
-    return [{"trends": trends, "as_of": moment, "created_at": moment, "locations": where}]
+    return [{"trends": shown, "as_of": moment, "created_at": moment, "locations": where}]
 
 
 def list_places(_call: Call, world: World) -> list[Record]:
@@ -293,14 +282,14 @@ _NAMED = {"screen_name": "northbike_co"}
 _USERS = older.Listing(OlderUser)
 _user_id = partial(v2.make_id_field, "a user id of ")
 _off = partial(Switch, load_default=False)
-_OF_USER = {"rates": (15, 15), "query": _NAMED, **older.OF_A_USER}
-_OWN = {"auth": USER, "rates": (None, 15)}
+_of_user = partial(older.declare_of_user, rates=(15, 15), query=_NAMED)
+_of_caller = partial(declare, auth=USER, rates=(None, 15))
 _OwnQuery = add_fields(older.FormQuery, older.CursorQuery)
 _LISTS = (
-    ("followers", "followers", USERS, "a user's followers", older.UserListQuery, _OF_USER),
-    ("friends", "following", USERS, "those whom a user follows", older.UserListQuery, _OF_USER),
-    ("blocks", "blocking", USERS, "those whom the caller blocks", _OwnQuery, _OWN),
-    ("mutes/users", "muting", NUMBERS, "those whom the caller mutes", _OwnQuery, _OWN),
+    ("followers", "followers", USERS, "a user's followers", older.UserListQuery, _of_user),
+    ("friends", "following", USERS, "those whom a user follows", older.UserListQuery, _of_user),
+    ("blocks", "blocking", USERS, "those whom the caller blocks", _OwnQuery, _of_caller),
+    ("mutes/users", "muting", NUMBERS, "those whom the caller mutes", _OwnQuery, _of_caller),
 )
 _FORMS = (
     ("ids", list_ids, "List the ids of", IdPage, add_fields(stringify_ids=_off())),
@@ -313,7 +302,7 @@ _SEPARATIONS = (
     ("mutes/users/create", "muting", "create", "Begin to mute", "50 63 108 271", None),
     ("mutes/users/destroy", "muting", "delete", "Cease to mute", "50 63 108 272", _MUTE),
 )
-_RELATIONS = {tuple(one.id.split(".")): one.handler for one in user_relations.OPERATIONS}
+_RELATIONS = {tuple(one.id.split(".")): one.handler for one in user_relations.operations.OPERATIONS}
 _write = partial(declare, returns=OlderUser, params=older.OneUserQuery, errors="50 63 87 108",
                  query=_NAMED)  # fmt: skip
 OPERATIONS = (
@@ -331,16 +320,17 @@ OPERATIONS = (
     declare("GET users/search", find, "Search users by name", _USERS,
             add_fields(older.FormQuery, q=Text(required=True, min_length=1, max_length=50),
                        page=Integer(load_default=1), count=Integer(low=0)),
-            auth=USER, rates=(None, 900), facts=(SEARCH_MATCHES,), query={"q": "harbor"}),
-    *(declare(f"GET {kind}/{form}", partial(list_, _RELATIONS[name, "list"], tokens),
-              f"{verb} {text}", page, add_fields(query, more), **options)
-      for kind, name, tokens, text, query, options in _LISTS
+            auth=USER, rates=(None, 900), facts=(users.operations.SEARCH_MATCHES,),
+            query={"q": "harbor"}),
+    *(make(f"GET {kind}/{form}", partial(list_, _RELATIONS[name, "list"], tokens),
+           f"{verb} {text}", page, add_fields(query, more))
+      for kind, name, tokens, text, query, make in _LISTS
       for form, list_, verb, page, more in _FORMS),
     *(_write(f"POST {path}", partial(change, _RELATIONS[of, done]), f"{text} a user", errors=errors,
              before=before) for path, of, done, text, errors, before in _SEPARATIONS),
-    declare("POST friendships/create", follow, "Follow a user", OlderUser,
-            add_fields(older.OneUserQuery, follow=Switch()), limit=v2.Rates(user_daily=400),
-            errors="63 108 158 160 162", facts=(FRIENDSHIP_RULES,), query=_NAMED),
+    _write("POST friendships/create", partial(change, _RELATIONS["following", "create"]),
+           "Follow a user", params=add_fields(older.OneUserQuery, follow=Switch()),
+           limit=v2.Rates(user_daily=400), errors="63 108 158 160 162", facts=(FRIENDSHIP_RULES,)),
     _write("POST friendships/destroy", partial(change, _RELATIONS["following", "delete"]),
            "Unfollow a user", facts=(FRIENDSHIP_RULES,)),
     declare("GET friendships/show", show_friendship, "Show what two users are to each other",
@@ -353,9 +343,9 @@ OPERATIONS = (
             AccountSettings, None, auth=USER, rates=(None, 15), facts=(FIXED_SETTINGS,)),
     declare("GET trends/available", list_places, "List the places that have trends",
             older.Listing(TrendPlace), add_fields(), rates=(75, 75),
-            facts=(TREND_RECORDS, TREND_PLACES)),
+            facts=(trends.operations.TREND_RECORDS, TREND_PLACES)),
     declare("GET trends/place", list_trends, "List the trends of a place",
             older.Listing(PlaceTrends),
             add_fields(id=Integer(required=True), exclude=Text()), rates=(75, 75),
-            errors="34", facts=(TREND_RECORDS,), query={"id": "1"}),
+            errors="34", facts=(trends.operations.TREND_RECORDS,), query={"id": "1"}),
 )  # fmt: skip

@@ -170,7 +170,7 @@ def read_entities(entities: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_place(entity: Mapping[str, Any]) -> dict[str, Any]:
-    return {"indices": [entity.get("start", 0), entity.get("end", 0)]}
+    return {"indices": entity.get("indices") or [entity.get("start", 0), entity.get("end", 0)]}
 
 
 CONVERSATION_SETTINGS = ("EVERYONE", "FOLLOWING", "MENTIONED_USERS")
