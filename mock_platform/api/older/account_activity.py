@@ -6,6 +6,7 @@ They are the webhooks of the app in the v2 interface, and a subscription is one 
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from mock_platform.api.older import conventions as older
 from mock_platform.api.older.conventions import declare, number_refusals, require, run
@@ -34,9 +35,7 @@ ONE_ENVIRONMENT = expectation(
 
 
 OlderWebhook = make_schema(
-    "OlderWebhook",
-    valid=Flag(required=True),
-    **require(Text, "id", "url", "created_timestamp"),
+    "OlderWebhook", valid=Flag(required=True), **require(Text, "id", "url", "created_timestamp")
 )
 Environments = make_schema("OlderEnvironments", environments=ListOf(Json(), required=True))
 _COUNTS = ("provisioned_count", "subscriptions_count_all", "subscriptions_count_direct_messages")
@@ -69,15 +68,10 @@ def list_environments(call: Call, world: World) -> Record:
     return {"environments": [shown]}
 
 
-def make_create(settings: Settings) -> Handler:
-    """Return what registers an address that passed its challenge, under these settings."""
-    create = webhooks.make_create(settings)
-
-    def register(call: Call, world: World) -> Record:
-        made = run(create, call, world, url=call.params["url"])
-        return _show(made.get("data", made))
-
-    return register
+def create(register: Handler, call: Call, world: World) -> Record:
+    """Register an address that passed its challenge."""
+    made = run(register, call, world, url=call.params["url"])
+    return _show(made.get("data", made))
 
 
 def challenge_new(call: Call, world: World, settings: Settings) -> Challenge:
@@ -87,7 +81,8 @@ def challenge_new(call: Call, world: World, settings: Settings) -> Challenge:
     return webhooks.challenge_new(call, world, settings)
 
 
-def _run_on_path(handler: Handler, call: Call, world: World) -> None:
+def change(handler: Handler, call: Call, world: World) -> None:
+    """Challenge the webhook in the path again, or delete it."""
     run(handler, call, world, call.path_params)
 
 
@@ -100,39 +95,34 @@ def subscribe(call: Call, world: World) -> None:
     found = list_(call, world)
     if not found:
         raise NumericFailure(34)
-    if _find_subscriptions(call, world, get_user_id(call)):
+    if _find_subscriptions(call, world):
         raise NumericFailure(355)
     for webhook in found:
         run(account_activity.subscribe, call, world, {"webhook_id": webhook["id"]})
 
 
-def _find_subscriptions(call: Call, world: World, user_id: str) -> list[Record]:
+def _find_subscriptions(call: Call, world: World) -> list[Record]:
+    """Return the subscriptions of the user in the path, or of the calling one."""
+    user_id = call.path_params.get("user_id") or get_user_id(call)
     ids = [one["id"] for one in list_(call, world)]
-    found = [subscriptions.find_subscription(world, id_, user_id) for id_ in ids]
-    return [one for one in found if one is not None]
+    return list(filter(None, (subscriptions.find_subscription(world, id_, user_id) for id_ in ids)))
 
 
-def _require_subscriptions(call: Call, world: World) -> list[Record]:
+def require_subscriptions(call: Call, world: World) -> list[Record]:
     """Return the subscriptions of the user in the path, or of the calling one.
 
     Raises:
         NumericFailure: There is no subscription (34).
     """
-    user_id = call.path_params.get("user_id") or get_user_id(call)
-    found = _find_subscriptions(call, world, user_id)
+    found = _find_subscriptions(call, world)
     if not found:
         raise NumericFailure(34)
     return found
 
 
-def show_subscription(call: Call, world: World) -> None:
-    """Answer whether the calling user is subscribed: 204, or 404 with code 34."""
-    _require_subscriptions(call, world)
-
-
 def unsubscribe(call: Call, world: World) -> None:
     """End the subscriptions of the user in the path, or of the calling one."""
-    for each in _require_subscriptions(call, world):
+    for each in require_subscriptions(call, world):
         subscriptions.remove_subscription(world, each["webhook_id"], each["user_id"])
 
 
@@ -141,17 +131,13 @@ def list_subscriptions(call: Call, world: World) -> Record:
     paths = [{"webhook_id": one["id"]} for one in list_(call, world)]
     listed = [run(account_activity.list_, call, world, path)["data"] for path in paths]
     users = {one["user_id"]: one for each in listed for one in each["subscriptions"]}
-    return {
-        "environment": ENVIRONMENT,
-        "application_id": get_app(call)["id"],
-        "subscriptions": list(users.values()),
-    }
+    shown = {"environment": ENVIRONMENT, "application_id": get_app(call)["id"]}
+    return {**shown, "subscriptions": list(users.values())}
 
 
-def count(call: Call, world: World) -> Record:
+def count(call: Call, world: World) -> Any:
     """Count the subscriptions of the app."""
-    counted: Record = run(account_activity.count, call, world)["data"]
-    return counted
+    return run(account_activity.count, call, world)["data"]
 
 
 _ALL = "account_activity/all"
@@ -171,22 +157,22 @@ OPERATIONS = (
              SubscriptionCount, id_="subscriptions.count", auth=BEARER),
     _of_webhooks(f"GET {_ENV}/webhooks", list_, "List the webhooks of an environment",
                  returns=older.Listing(OlderWebhook), id_="list", auth=APP_OR_USER),
-    _of_webhooks(f"POST {_ENV}/webhooks", make_create(Settings()), "Register a webhook",
-                 returns=OlderWebhook, id_="create", configure=make_create,
+    _of_webhooks(f"POST {_ENV}/webhooks", create, "Register a webhook",
+                 returns=OlderWebhook, id_="create", configure=webhooks.make_create,
                  params=older.add_fields(url=Text(required=True, max_length=200)),
                  challenge=number_refusals(challenge_new), errors="214",
                  facts=(ONE_ENVIRONMENT, validation.ALLOWED_ADDRESS, validation.FIRST_CHALLENGE,
                         validation.WEBHOOK_CAP),
                  query={"url": "http://127.0.0.1:8099/webhooks/new"}),
-    _of_webhooks(f"PUT {_ENV}/webhooks/:webhook_id", partial(_run_on_path, webhooks.validate),
+    _of_webhooks(f"PUT {_ENV}/webhooks/:webhook_id", partial(change, webhooks.validate),
                  "Challenge a webhook again", id_="validate", path=_WEBHOOK, auth=APP_OR_USER,
                  challenge=number_refusals(webhooks.challenge_known), errors="34 214"),
-    _of_webhooks(f"DELETE {_ENV}/webhooks/:webhook_id", partial(_run_on_path, webhooks.delete),
+    _of_webhooks(f"DELETE {_ENV}/webhooks/:webhook_id", partial(change, webhooks.delete),
                  "Delete a webhook", id_="delete", path=_WEBHOOK),
     _of_env(f"POST {_ENV}/subscriptions", subscribe, "Subscribe an environment to the calling user",
             id_="subscriptions.create", errors="34 214 355",
             facts=(ONE_ENVIRONMENT, subscriptions.SUBSCRIPTION_CAP)),
-    _of_env(f"GET {_ENV}/subscriptions", show_subscription, before=_SUBSCRIBED,
+    _of_env(f"GET {_ENV}/subscriptions", require_subscriptions, before=_SUBSCRIBED,
             summary="Say whether the calling user is subscribed", id_="subscriptions.show"),
     _of_env(f"GET {_ENV}/subscriptions/list", list_subscriptions, "List who is subscribed",
             returns=Subscribers, id_="subscriptions.list", auth=BEARER),

@@ -263,19 +263,22 @@ def number_refusals(handler: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function whose refusals have the numbers of the older interface."""
 
     @wraps(handler)
-    def answer(*given: Any) -> Any:
+    def answer(call: Call, *given: Any) -> Any:
         try:
-            return handler(*given)
+            return handler(call, *given)
         except (ProblemFailure, InvalidParameters) as failure:
-            raise _find_number(failure) from failure
+            raise _find_number(call, failure) from failure
 
     return answer
 
 
-def _find_number(failure: ProblemFailure | InvalidParameters) -> failures.Failure:
+def _find_number(call: Call, failure: ProblemFailure | InvalidParameters) -> failures.Failure:
     if isinstance(failure, InvalidParameters):
-        codes = [_CODES[name] for name, _ in failure.faults if name in _CODES]
-        return NumericFailure(codes[0]) if codes else failure
+        for name, fault in failure.faults:
+            if name in _CODES:
+                call.diagnosis = {"mistake": name, "explanation": fault.hint or str(fault)}
+                return NumericFailure(_CODES[name])
+        return failure
     problem = failure.problem
     if problem.kind.slug == "resource-not-found":
         # Messages are of the type of users, because the enumeration has none for them.
@@ -436,7 +439,7 @@ def _list_paths(path: str) -> list[str]:
 
 
 def declare(
-    route: str, handler: Handler, summary: str, returns: type[Schema] | Returns,
+    route: str, handler: Callable[..., Any], summary: str, returns: type[Schema] | Returns,
     params: type[Schema] | None = FormQuery, *,
     id_: str = "", prefix: str = "older.", also: Sequence[str] = (), errors: str = "",
     facts: Sequence[Assumption] = (), may_assume: Sequence[Assumption] = (),
@@ -450,15 +453,18 @@ def declare(
 
     Its id follows from the path. One that reads (by default each GET) is for apps and users, others
     for users that may write. `rates` are the requests of an app and of a user in 15 minutes;
-    `limit` is for other windows. `query`, `path` and `json` are those of its example.
+    `limit` is for other windows. `query`, `path` and `json` are those of its example. With
+    `configure` the handler gets first what that returns under the settings of the server.
     """
     method, _, rest = route.partition(" ")
     names = [segment for segment in rest.split("/") if not segment.startswith(":")]
     reads = method == "GET" if reads is None else reads
     auth = options.setdefault("auth", APP_OR_USER if reads else USER)
     options.setdefault("location", Location.QUERY)
+    answer = number_refusals(handler)
     if configure is not None:
-        options["configure"] = lambda settings: number_refusals(configure(settings))
+        options["configure"] = lambda made: number_refusals(partial(handler, configure(made)))
+        answer = options["configure"](Settings())
     is_form = query is not None and method == "POST" and json is None
     sent, form = ({}, query) if is_form else (query, None)
     # Examples are not signed, and nothing answers a challenge.
@@ -466,7 +472,7 @@ def declare(
     return declare_public(
         f"{prefix}{id_ or '.'.join(names)}",
         f"{method} /1.1/{rest}",
-        number_refusals(handler),
+        answer,
         f"{summary}, in the 1.1 form",
         origin=Origin.ADJACENT,
         params=params,

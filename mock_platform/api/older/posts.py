@@ -13,17 +13,12 @@ from mock_platform.api.older import objects
 from mock_platform.api.older.conventions import Switch, run
 from mock_platform.api.older.objects import OlderPost, require_post, show_found_posts, show_post
 from mock_platform.api.v2 import conventions as v2
-from mock_platform.api.v2.likes import operations as likes
+from mock_platform.api.v2 import likes, posts, reposts, search, timelines
 from mock_platform.api.v2.objects.answers import get_viewer_id
 from mock_platform.api.v2.objects.post_view import CARD_URI
 from mock_platform.api.v2.objects.relations import LIKES, make_sight_of
-from mock_platform.api.v2.posts import operations as posts
 from mock_platform.api.v2.posts.creation import TEXT_LENGTHS, UNREACHED_POSTS
 from mock_platform.api.v2.posts.named_posts import NAMED_POSTS, find_named_post
-from mock_platform.api.v2.reposts import operations as reposts
-from mock_platform.api.v2.search.operations import make_search
-from mock_platform.api.v2.search.search import find_query_faults, read_query
-from mock_platform.api.v2.timelines import operations as timelines
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import USER
 from mock_platform.core.call import Call
@@ -32,7 +27,6 @@ from mock_platform.core.fields import Choice, CommaList, Integer, Json, ListOf, 
 from mock_platform.core.operation import Handler
 from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
-from mock_platform.settings import Settings
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -90,42 +84,36 @@ class FoundStatuses(Schema):
     search_metadata = Json(required=True)
 
 
-def make_update(settings: Settings) -> Handler:
-    """Return what makes a post, under these settings."""
-    create = posts.make_create(settings)
-
-    def update(call: Call, world: World) -> Record:
-        id_ = run(create, call, world, **_read_new(call, world))["data"]["id"]
-        if call.params["possibly_sensitive"]:
-            stored = require_post(call, world, id_)
-            world.store.put("posts", id_, stored | {"_possibly_sensitive": True})
-        return show_post(call, world, require_post(call, world, id_))
-
-    return update
+def update(create: Handler, call: Call, world: World) -> Record:
+    """Make a post."""
+    id_ = run(create, call, world, **_read_new(call, world))["data"]["id"]
+    if call.params["possibly_sensitive"]:
+        stored = require_post(call, world, id_)
+        world.store.put("posts", id_, stored | {"_possibly_sensitive": True})
+    return show_post(call, world, require_post(call, world, id_))
 
 
-def _read_new(call: Call, world: World) -> dict[str, Any]:
+def _read_new(call: Call, world: World) -> Record:
     """Return a new post as the v2 interface takes it.
 
     Raises:
         NumericFailure: It has no content (170), or several attachments (386).
     """
     sent, text = call.params, call.params.get("status", "")
-    attached = [name for name in ("media_ids", "attachment_url", "card_uri") if sent.get(name)]
+    attached = sent.keys() & {"media_ids", "attachment_url", "card_uri"}
     if len(attached) > 1:
         raise NumericFailure(386)
     if not text.strip() and not attached:
         raise NumericFailure(170, "Missing required parameter: status.")
-    new: dict[str, Any] = {"text": text} | {name: sent[name] for name in attached}
-    if "media_ids" in new:
-        new["media"] = {"media_ids": new.pop("media_ids")}
-    if "attachment_url" in new:
-        address = _POST_ADDRESS.match(new.pop("attachment_url"))
+    new: Record = {"text": text} | {name: sent[name] for name in attached & {"card_uri"}}
+    for part, name in (("media", "media_ids"), ("geo", "place_id")):
+        if name in sent:
+            new[part] = {name: sent[name]}
+    if "attachment_url" in sent:
+        address = _POST_ADDRESS.match(sent["attachment_url"])
         if address is None:
             raise NumericFailure(44, "attachment_url parameter is invalid.")
         new["quote_post_id"] = address[1]
-    if "place_id" in sent:
-        new["geo"] = {"place_id": sent["place_id"]}
     if _is_reply(call, world):
         excluded = sent.get("exclude_reply_user_ids", [])
         answered = sent["in_reply_to_status_id"]
@@ -156,7 +144,7 @@ def destroy(call: Call, world: World) -> Record:
     """Delete a post of the caller, and return it."""
     post = world.store.get("posts", call.path_params["id"])
     shown = {} if post is None else show_post(call, world, post)
-    run(posts.delete, call, world, call.path_params)
+    run(posts.operations.delete, call, world, call.path_params)
     return shown
 
 
@@ -180,38 +168,33 @@ def look_up(call: Call, world: World) -> Any:
 def repost(call: Call, world: World) -> Record:
     """Repost a post, and return the repost."""
     require_post(call, world, call.path_params["id"])
-    made = run(reposts.create, call, world, post_id=call.path_params["id"])
+    made = run(reposts.operations.create, call, world, post_id=call.path_params["id"])
     return show_post(call, world, require_post(call, world, made["data"]["id"]))
 
 
 def list_reposts(call: Call, world: World) -> list[Record]:
     """Return the latest reposts of a post."""
     asked = {"max_results": older.clamp(call, 100, 100)}
-    found = run(reposts.list_reposts, call, world, call.path_params, **asked)
+    found = run(reposts.operations.list_reposts, call, world, call.path_params, **asked)
     return show_found_posts(call, world, found)
 
 
 def change(handler: Handler, call: Call, world: World) -> Record:
-    """Like a post, or end a like or a repost of it, and return the post.
+    """Like a post, or end a like or a repost of it, and return the post: of a repost the original.
 
     Raises:
         NumericFailure: The caller likes it already (139), or does not like it (144).
     """
     named = call.path_params.get("id") or call.params["id"]
-    id_ = _require_original(call, world, named)["id_str"]
+    post = find_named_post(world, named)
+    id_ = require_post(call, world, named if post is None else post["id_str"])["id_str"]
     is_liked = LIKES.find(world, v2.get_user_id(call), id_) is not None
-    if is_liked and handler is likes.create:
+    if is_liked and handler is likes.operations.create:
         raise NumericFailure(139)
-    if not is_liked and handler is likes.delete:
+    if not is_liked and handler is likes.operations.delete:
         raise NumericFailure(144)
     run(handler, call, world, {"post_id": id_, "source_post_id": id_}, post_id=id_)
-    return show_post(call, world, _require_original(call, world, id_))
-
-
-def _require_original(call: Call, world: World, post_id: str) -> Record:
-    """Return the post that an id means: of a repost the original."""
-    post = find_named_post(world, post_id)
-    return require_post(call, world, post_id if post is None else post["id_str"])
+    return show_post(call, world, require_post(call, world, id_))
 
 
 def list_likes(call: Call, world: World) -> list[Record]:
@@ -226,7 +209,7 @@ def list_likes(call: Call, world: World) -> list[Record]:
     return objects.show_read_posts(call, world, seen[: older.clamp(call, 20, 200)])
 
 
-def _read_window(call: Call) -> dict[str, Any]:
+def _read_window(call: Call) -> Record:
     """Return the ids between which posts lie as the v2 interface takes them."""
     low, high = older.read_bounds(call)
     names = (("since_id", "since_id", low), ("max_id", "until_id", high))
@@ -243,26 +226,17 @@ def list_timeline(timeline: Handler, call: Call, world: World) -> list[Record]:
     return show_found_posts(call, world, older.require_shown(call, found))
 
 
-def make_find(settings: Settings) -> Handler:
-    """Return what searches posts, under these settings."""
-    search = make_search("recent", settings)
-
-    def find(call: Call, world: World) -> Record:
-        query, window = _read_query(call)
-        checked = read_query(query, v2.get_app(call), world, settings, longest=512)
-        for _, text in find_query_faults(checked):
-            call.diagnosis = {"mistake": "query", "explanation": text}
-            raise NumericFailure(195)
-        order = "recency" if call.params["result_type"] == "recent" else "relevancy"
-        asked = {"query": query, "max_results": older.clamp(call, 15, 100), "sort_order": order}
-        found = run(search, call, world, **asked, **window, **_read_window(call))
-        shown = show_found_posts(call, world, found)
-        return {"statuses": shown, "search_metadata": _describe_search(call, shown)}
-
-    return find
+def find(search_recent: Handler, call: Call, world: World) -> Record:
+    """Return the page of posts that a query finds."""
+    query, window = _read_query(call)
+    order = "recency" if call.params["result_type"] == "recent" else "relevancy"
+    asked = {"query": query, "max_results": older.clamp(call, 15, 100), "sort_order": order}
+    found = run(search_recent, call, world, **asked, **window, **_read_window(call))
+    shown = show_found_posts(call, world, found)
+    return {"statuses": shown, "search_metadata": _describe_search(call, shown)}
 
 
-def _read_query(call: Call) -> tuple[str, dict[str, Any]]:
+def _read_query(call: Call) -> tuple[str, Record]:
     """Return a query in the language of the v2 interface, and the times that it names."""
     query = call.params["q"].strip()
     days = dict(_DAY.findall(query))
@@ -300,25 +274,24 @@ def _describe_search(call: Call, shown: list[Record]) -> Record:
 _POST, _OTHERS_POST, _NOT_LIKED = (f"178990000000000000{number}" for number in (1, 6, 4))
 _UPDATES = v2.limit_users("statuses/update", 300, 10_800)
 _NAMED = (objects.POST_FORMS, NAMED_POSTS)
-_LIKED = (*_NAMED, PRIVATE_LIKES)
-_POSTS = older.Listing(OlderPost)
+_POSTS, _POSTS_BY_ID = older.Listing(OlderPost), older.Listing(OlderPost, by_id=True)
 _TimelineQuery = older.add_fields(older.PostRangeQuery, exclude_replies=Switch(load_default=False))
 _declare = partial(older.declare, facts=(objects.POST_FORMS,))
 _of_user = partial(older.declare_of_user, facts=(objects.POST_FORMS,))
+_write = partial(older.declare, returns=OlderPost, facts=_NAMED, errors="144 179")
+_like = partial(_write, params=_NamedPost, facts=(*_NAMED, PRIVATE_LIKES))
 OPERATIONS = (
-    _declare("POST statuses/update", make_update(Settings()), "Post as a user", OlderPost,
-             NewStatus, configure=make_update, limit=_UPDATES,
-             errors="44 136 170 186 187 324 385 386 433",
-             facts=(objects.POST_FORMS, TEXT_LENGTHS, UNREACHED_POSTS, REPLY_RULES),
-             query={"status": "Fresh from the roaster"}),
+    _write("POST statuses/update", update, "Post as a user", params=NewStatus, limit=_UPDATES,
+           configure=posts.operations.make_create, errors="44 136 170 186 187 324 385 386 433",
+           facts=(objects.POST_FORMS, TEXT_LENGTHS, UNREACHED_POSTS, REPLY_RULES),
+           query={"status": "Fresh from the roaster"}),
     _declare("POST statuses/destroy/:id", destroy, "Delete a post", OlderPost, errors="144 183",
              path={"id": _POST}),
     _declare("GET statuses/show", show, "Read a post", OlderPost,
              older.add_fields(older.FormQuery, id=_id(), include_my_repost=Switch()),
              also=("/1.1/statuses/show/:id",), rates=(900, 900), errors="144 179",
              query={"id": _POST}),
-    *(_declare(f"{method} statuses/lookup", look_up, "Read several posts",
-               older.Listing(OlderPost, by_id=True),
+    *(_declare(f"{method} statuses/lookup", look_up, "Read several posts", _POSTS_BY_ID,
                older.add_fields(older.FormQuery, map=Switch(load_default=False),
                                 id=CommaList(_id(), most=100, required=True)),
                id_=name, rates=(300, 900), query={"id": _POST}, reads=True)
@@ -326,34 +299,33 @@ OPERATIONS = (
     _declare("GET statuses/reposts/:id", list_reposts, "List the reposts of a post", _POSTS,
              older.add_fields(older.FormQuery, count=Integer(low=0)),
              rates=(300, 75), errors="144 179", path={"id": _POST}),
-    _declare("POST statuses/repost/:id", repost, "Repost a post", OlderPost, limit=_UPDATES,
-             errors="136 144 179 327", facts=_NAMED, path={"id": _OTHERS_POST}),
-    _declare("POST statuses/unrepost/:id", partial(change, reposts.delete), "Take back a repost",
-             OlderPost, errors="144 179", facts=_NAMED, path={"id": _OTHERS_POST}),
-    _of_user("GET statuses/user_timeline", partial(list_timeline, timelines.list_posts),
+    _write("POST statuses/repost/:id", repost, "Repost a post", limit=_UPDATES,
+           errors="136 144 179 327", path={"id": _OTHERS_POST}),
+    _write("POST statuses/unrepost/:id", partial(change, reposts.operations.delete),
+           "Take back a repost", path={"id": _OTHERS_POST}),
+    _of_user("GET statuses/user_timeline", partial(list_timeline, timelines.operations.list_posts),
              "List the posts of a user", _POSTS,
              older.add_fields(_TimelineQuery, older.OneUserQuery),
              rates=(1500, 900), query={"screen_name": "northbike_co"}),
-    _declare("GET statuses/home_timeline", partial(list_timeline, timelines.list_home),
-             "List the posts of those whom the caller follows", _POSTS, _TimelineQuery,
-             auth=USER, rates=(None, 15)),
-    _declare("GET statuses/mentions_timeline", partial(list_timeline, timelines.list_mentions),
-             "List the posts that mention the caller", _POSTS, _TimelineQuery, auth=USER,
-             rates=(None, 75)),
-    _declare("GET search/posts", make_find(Settings()), "Search posts", FoundStatuses,
+    *(_declare(f"GET statuses/{name}_timeline", partial(list_timeline, timeline), text, _POSTS,
+               _TimelineQuery, auth=USER, rates=(None, most))
+      for name, timeline, text, most in (
+          ("home", timelines.operations.list_home,
+           "List the posts of those whom the caller follows", 15),
+          ("mentions", timelines.operations.list_mentions,
+           "List the posts that mention the caller", 75))),
+    _declare("GET search/posts", find, "Search posts", FoundStatuses,
              older.add_fields(
                  older.PostRangeQuery, q=Text(required=True, min_length=1, max_length=500),
                  until=Text(), lang=Text(), locale=Text(), geocode=Text(),
                  result_type=Choice(("mixed", "recent", "popular"), load_default="mixed")),
-             configure=make_find, rates=(450, 180), errors="195",
-             facts=(objects.POST_FORMS, SEARCH_OPERATORS), query={"q": "coffee"}),
-    _declare("POST favorites/create", partial(change, likes.create), "Like a post", OlderPost,
-             _NamedPost, limit=v2.Rates(user_daily=1000), errors="139 144 179", facts=_LIKED,
-             query={"id": _NOT_LIKED}),
-    _declare("POST favorites/destroy", partial(change, likes.delete), "End the like of a post",
-             OlderPost, _NamedPost, errors="144 179", facts=_LIKED, query={"id": _OTHERS_POST}),
+             configure=partial(search.operations.make_search, "recent"), rates=(450, 180),
+             errors="195", facts=(objects.POST_FORMS, SEARCH_OPERATORS), query={"q": "coffee"}),
+    _like("POST favorites/create", partial(change, likes.operations.create), "Like a post",
+          limit=v2.Rates(user_daily=1000), errors="139 144 179", query={"id": _NOT_LIKED}),
+    _like("POST favorites/destroy", partial(change, likes.operations.delete),
+          "End the like of a post", query={"id": _OTHERS_POST}),
     _of_user("GET favorites/list", list_likes, "List the posts that a user likes", _POSTS,
-             older.add_fields(older.PostRangeQuery, older.OneUserQuery),
-             rates=(75, 75), facts=(objects.POST_FORMS, PRIVATE_LIKES),
-             query={"screen_name": "harbor_roasters"}),
+             older.add_fields(older.PostRangeQuery, older.OneUserQuery), rates=(75, 75),
+             facts=(objects.POST_FORMS, PRIVATE_LIKES), query={"screen_name": "harbor_roasters"}),
 )  # fmt: skip

@@ -64,6 +64,7 @@ from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.auth.authenticate import BEARER, Auth
 from mock_platform.core.call import Call
+from mock_platform.core.failures.errors import InvalidParameters
 from mock_platform.core.fields import Choice, Instant, Integer, ListOf, Nested, Text
 from mock_platform.core.operation import Handler, Operation
 from mock_platform.core.schema import Schema
@@ -236,7 +237,8 @@ def _choose_page(call: Call, window: Window) -> tuple[Window, str | None]:
 
 def _start(call: Call, world: World, window: Window, settings: Settings, longest: int) -> Search:
     checked = read_query(call.params["query"], get_app(call), world, settings, longest=longest)
-    assert checked.tree is not None  # the rules of the operation refuse others
+    if checked.tree is None:  # the rules of an operation say so before
+        raise InvalidParameters(find_query_faults(checked), call.params)
     for text in checked.warnings:
         call.warn(text)
     if checked.warnings:
