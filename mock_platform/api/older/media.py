@@ -32,16 +32,13 @@ UPLOAD_ANSWERS = expectation(
     "with code 325; the text says what is wrong. A category may be in capitals, as the vendor's "
     "advertising SDKs send it, or in camel case (PostImage), as clients of node do.",
 )
-_INIT, _APPEND, _FINALIZE = "INIT", "APPEND", "FINALIZE"
-_NEEDED: Mapping[str | None, tuple[str, ...]] = {
-    None: ("media",),
-    _INIT: ("media_type", "total_bytes"),
-    _APPEND: ("media_id", "segment_index", "media"),
-    _FINALIZE: ("media_id",),
+_STEPS: Mapping[str | None, tuple[int, tuple[str, ...]]] = {
+    None: (200, ("media",)),
+    "INIT": (202, ("media_type", "total_bytes")),
+    "APPEND": (204, ("media_id", "segment_index", "media")),
+    "FINALIZE": (201, ("media_id",)),
 }
-_STATUSES = {None: 200, _INIT: 202, _APPEND: 204, _FINALIZE: 201}
-
-
+"""The status of each step that `command` names, and what it needs."""
 _CAMEL = {"".join(map(str.capitalize, name.split("_"))): name for name in uploads.CATEGORIES}
 """The categories as some clients spell them."""
 
@@ -64,21 +61,15 @@ class Base64(Content):
         return super()._deserialize(packed, attr, data, **kwargs)
 
 
-OlderUpload = make_schema(
-    "OlderUpload",
-    **list_fields(operations.UploadBody)
-    | {
-        "media_data": Base64(),
-        "media_category": _AnyCase(
-            (*uploads.CATEGORIES, *map(str.upper, uploads.CATEGORIES), *_CAMEL)
-        ),
-        "additional_owners": CommaList(make_id_field("a user id of "), most=100),
-        "shared": Text(),
-    },
+_Upload = add_fields(
+    operations.UploadBody,
+    media_data=Base64(),
+    media_category=_AnyCase((*uploads.CATEGORIES, *map(str.upper, uploads.CATEGORIES), *_CAMEL)),
+    additional_owners=CommaList(make_id_field("a user id of "), most=100),
+    shared=Text(),
 )
+OlderUpload = make_schema("OlderUpload", **list_fields(_Upload))
 """A whole file, or with `command` a step of an upload in segments."""
-
-
 OlderMedia = make_schema(
     "OlderMedia",
     media_id=Integer(required=True),
@@ -100,7 +91,7 @@ class _Steps(Flat, frozen=True):
 
     def reply(self, call: Call, result: Any) -> Reply:
         """Return the reply for a step; without a body if there is nothing to say."""
-        status = _STATUSES[call.params.get("command")]
+        status, _ = _STEPS[call.params.get("command")]
         return Reply(status) if result is None else Flat(self.schema, status).reply(call, result)
 
 
@@ -112,23 +103,23 @@ def upload(call: Call, world: World) -> Record | None:
     """
     sent, command = dict(call.params), call.params.get("command")
     sent = {"media": sent["media_data"]} | sent if "media_data" in sent else sent
-    missing = [name for name in _NEEDED[command] if name not in sent]
+    missing = [name for name in _STEPS[command][1] if name not in sent]
     if missing:
         raise NumericFailure(38, f"{missing[0]} parameter is missing.", status=400)
     about = _complete(sent) if command is None else {}
-    if command == _INIT:
+    if command == "INIT":
         _refuse(operations.find_initialize_faults(sent, call, world, Settings()))
         category = uploads.find_category(sent.get("media_category"), sent["media_type"])
         sent["media_category"] = category.name
-    if command == _APPEND:
+    if command == "APPEND":
         _refuse(uploads.find_segment_faults(sent, call, world, Settings()))
     try:
         found = run(operations.upload, call, world, **sent)["data"]
     except InvalidParameters as fault:
         _refuse(fault.faults)
-    if command == _FINALIZE and found["media_key"].partition("_")[0] in {"7", "13"}:
+    if command == "FINALIZE" and found["media_key"].partition("_")[0] in {"7", "13"}:
         about = {"video": {"video_type": "video/mp4"}}
-    return None if command == _APPEND else _show(found | about)
+    return None if command == "APPEND" else _show(found | about)
 
 
 def _complete(sent: Record) -> Record:

@@ -12,13 +12,13 @@ from mock_platform.api.older.conventions import add_fields, declare, run
 from mock_platform.api.older.objects import NO_ENTITIES, show_media_entity
 from mock_platform.api.v2.conventions import Rates, get_user_id, make_id_field, make_schema
 from mock_platform.api.v2.messages import conversations, events
-from mock_platform.api.v2.messages.conversations import MESSAGE, NEWEST_FIRST, TABLE
+from mock_platform.api.v2.messages.conversations import MESSAGE, TABLE
 from mock_platform.api.v2.messages.operations import send_to_user
 from mock_platform.api.v2.objects.media_view import find_any_media
+from mock_platform.api.v2.pages import MESSAGES, TOKEN, TokenPage, take_page_both_ways
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.auth.authenticate import USER
 from mock_platform.core.call import Call
-from mock_platform.core.cursors import BadCursor, make_cursor, read_cursor
 from mock_platform.core.failures.errors import NumericFailure
 from mock_platform.core.fields import Choice, Integer, Json, ListOf, Nested, Text
 from mock_platform.core.operation import Location
@@ -78,26 +78,25 @@ def send(call: Call, world: World) -> Record:
 
 def list_(call: Call, world: World) -> Record:
     """Return the page of messages that the caller sent and received."""
-    user_id, count = get_user_id(call), older.clamp(call, 20, 50)
-    since, token = wire_millis(world.clock.now() - _REACH), call.params.get("cursor")
-    try:
-        after = None if token is None else read_cursor(call, NEWEST_FIRST, token)
-    except BadCursor as fault:
-        raise NumericFailure(44, "cursor parameter is invalid.") from fault
-    found = world.store.page(
+    sent = {TOKEN: call.params["cursor"]} if "cursor" in call.params else {}
+    page = run(_take_page, call, world, max_results=older.clamp(call, 20, 50), **sent)
+    shown = {"events": [_show(world, event) for event in page.records]}
+    following = {} if page.next_token is None else {"next_cursor": page.next_token}
+    return {**shown, **_show_apps(world, page.records), **following}
+
+
+def _take_page(call: Call, world: World) -> TokenPage:
+    user_id, since = get_user_id(call), wire_millis(world.clock.now() - _REACH)
+    return take_page_both_ways(
+        call,
+        world,
         TABLE,
         {"event_type": MESSAGE},
-        order=NEWEST_FIRST,
-        after=after,
-        limit=count + 1,
+        form=MESSAGES,
         where=lambda event: user_id in event["_participants"] and _is_of_two(event),
-        until=((2, since), -1),
+        end=((2, since), -1),
+        scope=user_id,
     )
-    page = [entry.record for entry in found[:count]]
-    shown: Record = {"events": [_show(world, event) for event in page], **_show_apps(world, page)}
-    if len(found) > count:
-        shown["next_cursor"] = make_cursor(call, NEWEST_FIRST, found[-2])
-    return shown
 
 
 def show(call: Call, world: World) -> Record:
