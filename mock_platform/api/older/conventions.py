@@ -13,8 +13,7 @@ from typing import Any, cast
 from marshmallow import fields, pre_load
 
 from mock_platform.api.v2.conventions import Rates, declare_public, make_id_field, make_schema
-from mock_platform.api.v2.objects.post_text import find_user
-from mock_platform.api.v2.objects.relations import is_present
+from mock_platform.api.v2.objects import post_text, relations
 from mock_platform.api.v2.pages import TokenForm
 from mock_platform.core.assumptions import Assumption, expectation, public_fact
 from mock_platform.core.auth.authenticate import APP_OR_USER, USER
@@ -112,8 +111,7 @@ class OlderParameters(Schema):
 
     @pre_load
     def _drop_empty(self, data: Any, **_: Any) -> Any:
-        is_object = isinstance(data, dict)
-        return {n: value for n, value in data.items() if value != ""} if is_object else data
+        return {name: value for name, value in data.items() if value != ""}
 
 
 class FormQuery(OlderParameters):
@@ -327,8 +325,8 @@ def find_named_user(
         if none is not None or call.caller.scheme == "bearer" or call.caller.user is None:
             raise NumericFailure(none or 25)
         return call.caller.user
-    user = find_user(world, name or "") if key is None else world.store.get("users", key)
-    if user is None or not is_present(user):
+    user = post_text.find_user(world, name or "") if key is None else world.store.get("users", key)
+    if user is None or not relations.is_present(user):
         raise NumericFailure(63 if user and user.get("_suspended") else missing)
     return user
 
@@ -362,8 +360,10 @@ def find_named_users(call: Call, world: World) -> list[Record]:
     if ids is None and names is None:
         raise NumericFailure(25)
     found = [world.store.get("users", id_) for id_ in ids or ()]
-    found += [find_user(world, name) for name in names or ()]
-    present = {user["id"]: user for user in found if user is not None and is_present(user)}
+    found += [post_text.find_user(world, name) for name in names or ()]
+    present = {
+        user["id"]: user for user in found if user is not None and relations.is_present(user)
+    }
     if not present:
         raise NumericFailure(17)
     return list(present.values())

@@ -5,17 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from mock_platform.api.older import conventions as older
 from mock_platform.api.older import objects
 from mock_platform.api.older.conventions import add_fields, declare, make_page, require, run
-from mock_platform.api.older.objects import OlderPost, OlderUser, UserPage
 from mock_platform.api.v2.conventions import make_id_field, make_schema
 from mock_platform.api.v2.lists import lists_of_users, operations, records
-from mock_platform.api.v2.objects.answers import get_viewer_id
-from mock_platform.api.v2.objects.older_forms import format_post_time
-from mock_platform.api.v2.objects.users import NEWEST_FIRST
+from mock_platform.api.v2.objects import answers, older_forms, users
 from mock_platform.api.v2.pages import NUMBERS
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.call import Call
@@ -41,7 +37,7 @@ OlderList = make_schema(
     id=Long(required=True),
     mode=Choice(("public", "private"), required=True),
     following=Flag(required=True),
-    user=Nested(OlderUser, required=True),
+    user=Nested(objects.OlderUser, required=True),
     **require(Integer, "subscriber_count", "member_count"),
     **require(Text, *_TEXTS),
 )
@@ -55,6 +51,14 @@ class OneListQuery(older.FormQuery):
     slug = Text(min_length=1)
     owner_id = make_id_field("a user id of ")
     owner_screen_name = Text(min_length=1)
+
+
+class OlderListChange(OneListQuery):
+    """What to change of a list."""
+
+    name = Text(min_length=1, max_length=25)
+    mode = Choice(("public", "private"))
+    description = Text(max_length=100)
 
 
 def _make_slug(name: str) -> str:
@@ -83,7 +87,7 @@ def require_list(call: Call, world: World) -> str:
 def show_list(call: Call, world: World, list_id: str) -> Record:
     """Return a list as the older interface shows it."""
     found = run(operations.get, call, world, {"id": list_id}, list_fields=records.LIST_FIELDS)
-    list_, viewer = found["data"], get_viewer_id(call)
+    list_, viewer = found["data"], answers.get_viewer_id(call)
     owner, slug = world.store.get("users", list_["owner_id"]) or {}, _make_slug(list_["name"])
     is_followed = viewer and records.LIST_FOLLOWERS.find(world, viewer, list_id) is not None
     return {
@@ -94,13 +98,13 @@ def show_list(call: Call, world: World, list_id: str) -> Record:
         "mode": "private" if list_["private"] else "public",
         "slug": slug,
         "full_name": f"@{owner['screen_name']}/{slug}",
-        "created_at": format_post_time(parse_instant(list_["created_at"])),
+        "created_at": older_forms.format_post_time(parse_instant(list_["created_at"])),
         "following": bool(is_followed) or viewer == list_["owner_id"],
         "user": objects.show_user(call, world, owner, status=False),
     }
 
 
-def _read_change(call: Call) -> dict[str, Any]:
+def _read_change(call: Call) -> Record:
     change = {name: call.params[name] for name in ("name", "description") if name in call.params}
     return change | ({"private": call.params["mode"] == "private"} if "mode" in call.params else {})
 
@@ -155,14 +159,12 @@ def list_lists(handler: Handler, call: Call, world: World) -> Record:
 
 def list_all(call: Call, world: World) -> list[Record]:
     """Return the lists that a user owns and those that the user follows, up to 100."""
-    key = older.find_owner(call, world)["id"]
-    kinds = [lists_of_users.list_followed, lists_of_users.list_owned]
-    found = (
-        each["id"]
-        for kind in (reversed(kinds) if call.params["reverse"] else kinds)
-        for each in run(kind, call, world, {"id": key}, max_results=100).get("data", ())
-    )
-    return [show_list(call, world, id_) for id_ in list(dict.fromkeys(found))[:100]]
+    path = {"id": older.find_owner(call, world)["id"]}
+    kinds = [lists_of_users.list_owned, lists_of_users.list_followed]
+    pages = [run(kind, call, world, path, max_results=100).get("data", ()) for kind in kinds]
+    ordered = pages if call.params["reverse"] else reversed(pages)
+    found = dict.fromkeys(each["id"] for page in ordered for each in page)
+    return [show_list(call, world, id_) for id_ in list(found)[:100]]
 
 
 def list_posts(call: Call, world: World) -> list[Record]:
@@ -172,7 +174,7 @@ def list_posts(call: Call, world: World) -> list[Record]:
     found = world.store.page(
         "posts",
         {"nullcast": False} | ({} if call.params["include_rts"] else {"_reposted_post_id": None}),
-        order=NEWEST_FIRST,
+        order=users.NEWEST_FIRST,
         within=Within("_user_id", members),
         where=lambda post: low < post["id"] < high and is_listed(post),
         limit=older.clamp(call, 20, 200),
@@ -182,51 +184,42 @@ def list_posts(call: Call, world: World) -> list[Record]:
 
 _LIST, _OTHERS_LIST = {"list_id": "1715300000000000101"}, {"list_id": "1715300000000000103"}
 _OWNER = {"screen_name": "harbor_roasters"}
-_name = partial(Text, min_length=1, max_length=25)
-_CHANGE: dict[str, Any] = {
-    "mode": Choice(("public", "private")),
-    "description": Text(max_length=100),
-}
 _ListedQuery = add_fields(OneListQuery, older.CursorQuery)
+_ONE = (_find_member, older.OneUserQuery, "34 50 63 87 104 108 112")
+_SEVERAL = (older.find_named_users, older.UsersQuery, "17 25 34 50 63 87 104 112")
+_BOTH = {"screen_name": "ines_duarte,northbike_co"}
+_MEMBERS = (
+    ("create", operations.create_member, "Add a user to", {"user_id": "2790441185"}, _ONE),
+    ("destroy", operations.delete_member, "Take a user out of", {"user_id": "3805104374"}, _ONE),
+    ("create_all", operations.create_member, "Add up to 100 users to", _BOTH, _SEVERAL),
+    ("destroy_all", operations.delete_member, "Take several users out of", _BOTH, _SEVERAL),
+)
 _RULES = (LIST_NAMES, records.PRIVATE_LISTS, records.LIST_REFUSALS, records.LIST_CEILINGS)
 _declare = partial(declare, facts=_RULES, query=_LIST)
 _write = partial(_declare, returns=OlderList, params=OneListQuery, errors="34 50 63 87 112")
 _read = partial(_declare, errors="25 34 44 50 63 112")
 _of_user = partial(older.declare_of_user, facts=_RULES, query=_OWNER)
 OPERATIONS = (
-    _write("POST lists/create", create, "Make a list",
-           params=add_fields(older.FormQuery, name=_name(required=True), **_CHANGE),
-           errors="87", query={"name": "Where we drink coffee"}),
+    _write("POST lists/create", create, "Make a list", errors="87",
+           params=add_fields(older.FormQuery, name=Text(required=True, min_length=1, max_length=25),
+                             mode=Choice(("public", "private")), description=Text(max_length=100)),
+           query={"name": "Where we drink coffee"}),
     _write("POST lists/update", partial(write, operations.update), "Change a list",
-           params=add_fields(OneListQuery, name=_name(), **_CHANGE),
-           query=_LIST | {"description": "Cups within a walk"}),
+           params=OlderListChange, query=_LIST | {"description": "Cups within a walk"}),
     _write("POST lists/destroy", partial(write, operations.delete), "Delete a list"),
-    *(_write(f"POST lists/members/{name}", partial(write_members, handler, _find_member), text,
-             params=add_fields(OneListQuery, older.OneUserQuery),
-             errors="34 50 63 87 104 108 112", query=_LIST | {"user_id": user_id})
-      for name, handler, text, user_id in (
-          ("create", operations.create_member, "Add a user to a list", "2790441185"),
-          ("destroy", operations.delete_member, "Take a user out of a list", "3805104374"))),
-    *(_write(f"POST lists/members/{name}_all",
-             partial(write_members, handler, older.find_named_users), f"{text} a list",
-             params=add_fields(OneListQuery, older.UsersQuery),
-             errors="17 25 34 50 63 87 104 112",
-             query=_LIST | {"screen_name": "ines_duarte,northbike_co"})
-      for name, handler, text in (
-          ("create", operations.create_member, "Add up to 100 users to"),
-          ("destroy", operations.delete_member, "Take several users out of"))),
+    *(_write(f"POST lists/members/{name}", partial(write_members, handler, find), f"{text} a list",
+             params=add_fields(OneListQuery, query), errors=errors, query=_LIST | example)
+      for name, handler, text, example, (find, query, errors) in _MEMBERS),
     *(_write(f"POST lists/subscribers/{name}", partial(write, handler), text, query=_OTHERS_LIST)
       for name, handler, text in (("create", lists_of_users.follow, "Follow a list"),
                                   ("destroy", lists_of_users.unfollow, "Unfollow a list"))),
-    _read("GET lists/show", show, "Read a list", OlderList, OneListQuery,
-          rates=(75, 75)),
+    _read("GET lists/show", show, "Read a list", OlderList, OneListQuery, rates=(75, 75)),
     _read("GET lists/members", partial(list_users, operations.list_members),
-          "List the members of a list", UserPage, _ListedQuery, rates=(75, 900)),
+          "List the members of a list", objects.UserPage, _ListedQuery, rates=(75, 900)),
     _read("GET lists/subscribers", partial(list_users, operations.list_followers),
-          "List the followers of a list", UserPage, _ListedQuery, rates=(15, 180)),
-    _read("GET lists/statuses", list_posts, "List the posts of a list's members",
-          older.Listing(OlderPost), add_fields(OneListQuery, older.PostRangeQuery),
-          rates=(900, 900)),
+          "List the followers of a list", objects.UserPage, _ListedQuery, rates=(15, 180)),
+    _read("GET lists/statuses", list_posts, "List the posts of a list's members", objects.POSTS,
+          add_fields(OneListQuery, older.PostRangeQuery), rates=(900, 900)),
     _of_user("GET lists/list", list_all, "List all lists of a user", older.Listing(OlderList),
              add_fields(older.OneUserQuery, reverse=older.Switch(load_default=False)),
              rates=(15, 15)),

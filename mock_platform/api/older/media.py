@@ -12,7 +12,7 @@ from mock_platform.api.older import conventions as older
 from mock_platform.api.older.conventions import add_fields, declare, run
 from mock_platform.api.v2.conventions import limit_users, make_id_field, make_schema
 from mock_platform.api.v2.media import metadata, operations, uploads
-from mock_platform.api.v2.media.operations import MEDIA_PROCESSING, UPLOAD_RULES, CategoryName
+from mock_platform.api.v2.media.operations import MEDIA_PROCESSING, UPLOAD_RULES
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.auth.authenticate import USER
 from mock_platform.core.call import Call, Reply
@@ -43,7 +43,7 @@ _CAMEL = {"".join(map(str.capitalize, name.split("_"))): name for name in upload
 """The categories as some clients spell them."""
 
 
-class _AnyCase(CategoryName):
+class _AnyCase(operations.CategoryName):
     """A media category in small letters, capitals or camel case."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:

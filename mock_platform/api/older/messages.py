@@ -11,9 +11,8 @@ from mock_platform.api.older import conventions as older
 from mock_platform.api.older.conventions import add_fields, declare, run
 from mock_platform.api.older.objects import NO_ENTITIES, show_media_entity
 from mock_platform.api.v2.conventions import Rates, get_user_id, make_id_field, make_schema
-from mock_platform.api.v2.messages import conversations, events
+from mock_platform.api.v2.messages import conversations, events, operations
 from mock_platform.api.v2.messages.conversations import MESSAGE, TABLE
-from mock_platform.api.v2.messages.operations import send_to_user
 from mock_platform.api.v2.objects.media_view import find_any_media
 from mock_platform.api.v2.pages import MESSAGES, TOKEN, TokenPage, take_page_both_ways
 from mock_platform.core.assumptions import expectation
@@ -65,14 +64,14 @@ def send(call: Call, world: World) -> Record:
     """
     sent = call.params["event"][_CREATE]
     data, recipient = sent[_DATA], sent["target"]["recipient_id"]
-    message: dict[str, Any] = {"text": data["text"]} if "text" in data else {}
+    message: Record = {"text": data["text"]} if "text" in data else {}
     if len(data.get("text", "")) > conversations.LONGEST_TEXT:
         raise NumericFailure(354)
     if "attachment" in data:
         message["attachments"] = [{"media_id": data["attachment"]["media"]["id"]}]
     if not message:
         raise NumericFailure(25, "message_data needs text or an attachment.")
-    made = run(send_to_user, call, world, {"participant_id": recipient}, **message)
+    made = run(operations.send_to_user, call, world, {"participant_id": recipient}, **message)
     return {"event": _show(world, world.store.get(TABLE, made["data"]["dm_event_id"]) or {})}
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mock_platform.api.older.conventions import make_page, spell
+from mock_platform.api.older.conventions import Listing, make_page, spell
 from mock_platform.api.v2.conventions import get_app
-from mock_platform.api.v2.objects import media_view, post_view, posts, relations, users
+from mock_platform.api.v2.objects import media_view, post_text, post_view, posts, relations, users
 from mock_platform.api.v2.objects.answers import get_viewer_id, may_see
 from mock_platform.api.v2.objects.older_forms import make_user_object
-from mock_platform.api.v2.objects.post_text import find_links, show_address
 from mock_platform.api.v2.posts.changes import find_reposts
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
 from mock_platform.core.assumptions import public_fact
@@ -66,6 +65,7 @@ class OlderPost(posts.CreatedPost):
     possibly_sensitive = Flag()
 
 
+POSTS = Listing(OlderPost)
 UserPage = make_page("OlderUserPage", users=ListOf(Nested(OlderUser), required=True))
 
 
@@ -103,7 +103,7 @@ def show_read_posts(call: Call, world: World, read: Sequence[Record]) -> list[Re
 def show_post(call: Call, world: World, post: Record, *, nested: bool = False) -> Record:
     """Return a stored post; a `nested` one shows neither the post that it quotes nor the repost."""
     wanted, author = call.params, world.store.get("users", post["_user_id"])
-    whole = posts.make_post_object(world, post, trim=True, links=find_links(call))
+    whole = posts.make_post_object(world, post, trim=True, links=post_text.find_links(call))
     shown = {name: value for name, value in whole.items() if name not in _HIDDEN}
     if author is not None and not wanted.get("trim_user"):
         shown["user"] = show_user(call, world, author, status=False)
@@ -141,7 +141,7 @@ def _show_text(call: Call, post: Record, entities: Record) -> Record:
     begin, address = f"{text[: _SHORT - _LINK_WEIGHT - 2]}\u2026 ", f"{_ADDRESS}{post['id_str']}"
     cut, start = begin + address, len(begin)
     kept = {name: [x for x in entities[name] if x["indices"][1] < start] for name in NO_ENTITIES}
-    kept["urls"].append(show_address(address) | {"indices": [start, len(cut)]})
+    kept["urls"].append(post_text.show_address(address) | {"indices": [start, len(cut)]})
     return {"text": cut, "truncated": True, "entities": kept}
 
 
@@ -194,7 +194,7 @@ def show_media_entity(world: World, media: Record, post_id: str, end: int) -> Re
         "indices": [end, end],
         "media_url": media["media_url"],
         "media_url_https": media["media_url"],
-        **show_address(f"{_ADDRESS}{post_id}"),
+        **post_text.show_address(f"{_ADDRESS}{post_id}"),
         "type": known["type"],
         "sizes": dict.fromkeys(("thumb", "small", "medium", "large"), size),
         "ext_alt_text": known.get("alt_text"),
@@ -210,7 +210,7 @@ def show_media_entity(world: World, media: Record, post_id: str, end: int) -> Re
 def show_user(call: Call, world: World, user: Record, *, status: bool = True) -> Record:
     """Return a stored user as the caller sees one; with `status`, the last post if it is wanted."""
     viewer, wanted = get_viewer_id(call), call.params
-    profile = users.write_profile(world, user, find_links(call))
+    profile = users.write_profile(world, user, post_text.find_links(call))
     shown = make_user_object(user | profile)
     if False not in {wanted.get("include_entities"), wanted.get("include_user_entities")}:
         entities = user.get("entities") or profile["entities"]

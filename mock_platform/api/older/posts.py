@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 from urllib.parse import urlencode
 
 from mock_platform.api.older import conventions as older
@@ -14,9 +12,7 @@ from mock_platform.api.older.conventions import Switch, run
 from mock_platform.api.older.objects import OlderPost, require_post, show_found_posts, show_post
 from mock_platform.api.v2 import conventions as v2
 from mock_platform.api.v2 import likes, posts, reposts, search, timelines
-from mock_platform.api.v2.objects.answers import get_viewer_id
-from mock_platform.api.v2.objects.post_view import CARD_URI
-from mock_platform.api.v2.objects.relations import LIKES, make_sight_of
+from mock_platform.api.v2.objects import answers, post_view, relations
 from mock_platform.api.v2.posts.creation import TEXT_LENGTHS, UNREACHED_POSTS
 from mock_platform.api.v2.posts.named_posts import NAMED_POSTS, find_named_post
 from mock_platform.core.assumptions import expectation, public_fact
@@ -74,7 +70,7 @@ class NewStatus(older.FormQuery):
     long = Text()
     place_id = Text(min_length=1)
     display_coordinates = Switch()
-    card_uri = Text(pattern=CARD_URI, pattern_text="card://<card_id>")
+    card_uri = Text(pattern=post_view.CARD_URI, pattern_text="card://<card_id>")
 
 
 class FoundStatuses(Schema):
@@ -156,9 +152,12 @@ def show(call: Call, world: World) -> Record:
     return objects.show_read_posts(call, world, [require_post(call, world, post_id)])[0]
 
 
-def look_up(call: Call, world: World) -> Any:
+def look_up(call: Call, world: World) -> Record | list[Record]:
     """Return those posts with these ids that the caller may see."""
-    may_see, ids = make_sight_of(world, get_viewer_id(call)), list(dict.fromkeys(call.params["id"]))
+    may_see, ids = (
+        relations.make_sight_of(world, answers.get_viewer_id(call)),
+        list(dict.fromkeys(call.params["id"])),
+    )
     found = [post for post in (world.store.get("posts", id_) for id_ in ids) if post is not None]
     shown = objects.show_read_posts(call, world, [post for post in found if may_see(post)])
     by_id = {post["id_str"]: post for post in shown}
@@ -188,7 +187,7 @@ def change(handler: Handler, call: Call, world: World) -> Record:
     named = call.path_params.get("id") or call.params["id"]
     post = find_named_post(world, named)
     id_ = require_post(call, world, named if post is None else post["id_str"])["id_str"]
-    is_liked = LIKES.find(world, v2.get_user_id(call), id_) is not None
+    is_liked = relations.LIKES.find(world, v2.get_user_id(call), id_) is not None
     if is_liked and handler is likes.operations.create:
         raise NumericFailure(139)
     if not is_liked and handler is likes.operations.delete:
@@ -199,11 +198,11 @@ def change(handler: Handler, call: Call, world: World) -> Record:
 
 def list_likes(call: Call, world: World) -> list[Record]:
     """Return the posts that the caller likes, newest first."""
-    user_id, viewer = older.find_owner(call, world)["id"], get_viewer_id(call)
+    user_id, viewer = older.find_owner(call, world)["id"], answers.get_viewer_id(call)
     if user_id != viewer:
         return []
-    may_see, (low, high) = make_sight_of(world, viewer), older.read_bounds(call)
-    found = [world.store.get("posts", id_) for id_ in LIKES.list_targets(world, user_id)]
+    may_see, (low, high) = relations.make_sight_of(world, viewer), older.read_bounds(call)
+    found = [world.store.get("posts", id_) for id_ in relations.LIKES.list_targets(world, user_id)]
     seen = [one for one in found if one and low < one["id"] < high and may_see(one)]
     seen.sort(key=lambda one: -int(one["id"]))
     return objects.show_read_posts(call, world, seen[: older.clamp(call, 20, 200)])
@@ -245,10 +244,7 @@ def _read_query(call: Call) -> tuple[str, Record]:
     query = _OPERATOR.sub(lambda found: _OLDER_OPERATORS.get(found[0], found[0]), query)
     names = {"since": "start_time", "until": "end_time"}
     try:
-        times = {
-            names[word]: wire_millis(datetime.fromisoformat(day).replace(tzinfo=UTC))
-            for word, day in days.items()
-        }
+        times = {names[word]: wire_millis(v2.start_on(day)) for word, day in days.items()}
     except ValueError as fault:
         raise NumericFailure(195) from fault
     return _DAY.sub("", query).strip(), times
@@ -274,7 +270,6 @@ def _describe_search(call: Call, shown: list[Record]) -> Record:
 _POST, _OTHERS_POST, _NOT_LIKED = (f"178990000000000000{number}" for number in (1, 6, 4))
 _UPDATES = v2.limit_users("statuses/update", 300, 10_800)
 _NAMED = (objects.POST_FORMS, NAMED_POSTS)
-_POSTS, _POSTS_BY_ID = older.Listing(OlderPost), older.Listing(OlderPost, by_id=True)
 _TimelineQuery = older.add_fields(older.PostRangeQuery, exclude_replies=Switch(load_default=False))
 _declare = partial(older.declare, facts=(objects.POST_FORMS,))
 _of_user = partial(older.declare_of_user, facts=(objects.POST_FORMS,))
@@ -291,12 +286,13 @@ OPERATIONS = (
              older.add_fields(older.FormQuery, id=_id(), include_my_repost=Switch()),
              also=("/1.1/statuses/show/:id",), rates=(900, 900), errors="144 179",
              query={"id": _POST}),
-    *(_declare(f"{method} statuses/lookup", look_up, "Read several posts", _POSTS_BY_ID,
+    *(_declare(f"{method} statuses/lookup", look_up, "Read several posts",
+               older.Listing(OlderPost, by_id=True),
                older.add_fields(older.FormQuery, map=Switch(load_default=False),
                                 id=CommaList(_id(), most=100, required=True)),
                id_=name, rates=(300, 900), query={"id": _POST}, reads=True)
       for method, name in (("GET", "statuses.lookup"), ("POST", "statuses.lookup_by_post"))),
-    _declare("GET statuses/reposts/:id", list_reposts, "List the reposts of a post", _POSTS,
+    _declare("GET statuses/reposts/:id", list_reposts, "List the reposts of a post", objects.POSTS,
              older.add_fields(older.FormQuery, count=Integer(low=0)),
              rates=(300, 75), errors="144 179", path={"id": _POST}),
     _write("POST statuses/repost/:id", repost, "Repost a post", limit=_UPDATES,
@@ -304,11 +300,11 @@ OPERATIONS = (
     _write("POST statuses/unrepost/:id", partial(change, reposts.operations.delete),
            "Take back a repost", path={"id": _OTHERS_POST}),
     _of_user("GET statuses/user_timeline", partial(list_timeline, timelines.operations.list_posts),
-             "List the posts of a user", _POSTS,
+             "List the posts of a user", objects.POSTS,
              older.add_fields(_TimelineQuery, older.OneUserQuery),
              rates=(1500, 900), query={"screen_name": "northbike_co"}),
-    *(_declare(f"GET statuses/{name}_timeline", partial(list_timeline, timeline), text, _POSTS,
-               _TimelineQuery, auth=USER, rates=(None, most))
+    *(_declare(f"GET statuses/{name}_timeline", partial(list_timeline, timeline), text,
+               objects.POSTS, _TimelineQuery, auth=USER, rates=(None, most))
       for name, timeline, text, most in (
           ("home", timelines.operations.list_home,
            "List the posts of those whom the caller follows", 15),
@@ -325,7 +321,7 @@ OPERATIONS = (
           limit=v2.Rates(user_daily=1000), errors="139 144 179", query={"id": _NOT_LIKED}),
     _like("POST favorites/destroy", partial(change, likes.operations.delete),
           "End the like of a post", query={"id": _OTHERS_POST}),
-    _of_user("GET favorites/list", list_likes, "List the posts that a user likes", _POSTS,
+    _of_user("GET favorites/list", list_likes, "List the posts that a user likes", objects.POSTS,
              older.add_fields(older.PostRangeQuery, older.OneUserQuery), rates=(75, 75),
              facts=(objects.POST_FORMS, PRIVATE_LIKES), query={"screen_name": "harbor_roasters"}),
 )  # fmt: skip
