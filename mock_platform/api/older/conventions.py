@@ -13,8 +13,8 @@ from typing import Any, cast
 from marshmallow import fields, pre_load
 
 from mock_platform.api.v2.conventions import Rates, declare_public, make_id_field, make_schema
-from mock_platform.api.v2.objects import post_text, relations
-from mock_platform.api.v2.pages import TokenForm
+from mock_platform.api.v2.objects import post_text, post_view, relations
+from mock_platform.api.v2.pages import TOKEN, TokenForm
 from mock_platform.core.assumptions import Assumption, expectation, public_fact
 from mock_platform.core.auth.authenticate import APP_OR_USER, USER
 from mock_platform.core.call import Call, Reply
@@ -207,11 +207,6 @@ def make_page(name: str, **parts: fields.Field[Any]) -> type[Schema]:
     return make_schema(name, **parts, **require(Integer, *numbers), **require(Text, *texts))
 
 
-def spell(**numbers: int) -> Record:
-    """Return numbers, each as a number and as a text."""
-    return numbers | {f"{name}_str": str(number) for name, number in numbers.items()}
-
-
 # -- what the v2 interface does, and its refusals as numbers -----------------------------------
 
 _CODES_OF_KINDS = {"user": 50, "post": 144, "list": 34, "media": 325}
@@ -241,7 +236,6 @@ _SENT_AS = {"quote_post_id": "attachment_url", "pagination_token": "cursor"}
 """Parameters of the v2 interface, and what clients of this one sent for them."""
 _SPOKEN = {87, 214}
 """Numbers whose text is what the v2 interface says."""
-_LARGEST = 1 << 63
 
 
 def run(
@@ -361,9 +355,7 @@ def find_named_users(call: Call, world: World) -> list[Record]:
         raise NumericFailure(25)
     found = [world.store.get("users", id_) for id_ in ids or ()]
     found += [post_text.find_user(world, name) for name in names or ()]
-    present = {
-        user["id"]: user for user in found if user is not None and relations.is_present(user)
-    }
+    present = {user["id"]: user for user in found if user and relations.is_present(user)}
     if not present:
         raise NumericFailure(17)
     return list(present.values())
@@ -371,8 +363,7 @@ def find_named_users(call: Call, world: World) -> list[Record]:
 
 def read_bounds(call: Call) -> tuple[int, int]:
     """Return the ids between which posts lie, both exclusive: `since_id`, and behind `max_id`."""
-    last = call.params.get("max_id")
-    return int(call.params.get("since_id", -1)), _LARGEST if last is None else int(last) + 1
+    return int(call.params.get("since_id", -1)), int(call.params.get("max_id", 1 << 63)) + 1
 
 
 def clamp(call: Call, usual: int, most: int) -> int:
@@ -382,23 +373,21 @@ def clamp(call: Call, usual: int, most: int) -> int:
 
 
 def run_page(
-    handler: Handler, form: TokenForm, usual: int, most: int, call: Call, world: World,
-    key: str | None = None,
-) -> tuple[list[Record], Record]:  # fmt: skip
+    list_: Handler, form: TokenForm, usual: int, most: int, call: Call, world: World, key: str = ""
+) -> tuple[list[Record], Record]:
     """Return what a list of the v2 interface has on the page that was asked for, and the cursors.
 
     `form` is that of its tokens, whose numbers are the cursors; `key` is the id in its path, by
     default that of the user whom the parameters name.
     """
-    key = key or find_owner(call, world)["id"]
-    asked: dict[str, Any] = {"max_results": clamp(call, usual, most)}
-    cursor = call.params["cursor"]
-    if cursor not in {-1, 0}:
-        asked["pagination_token"] = form.write(abs(cursor))
-    answer = require_shown(call, run(handler, call, world, {"id": key}, **asked))
-    tokens = [answer.get("meta", {}).get(name) for name in ("next_token", "previous_token")]
+    path, cursor = {"id": key or find_owner(call, world)["id"]}, call.params["cursor"]
+    asked: Record = {} if cursor in {-1, 0} else {TOKEN: form.write(abs(cursor))}
+    answer = run(list_, call, world, path, max_results=clamp(call, usual, most), **asked)
+    meta = require_shown(call, answer).get("meta", {})
+    tokens = (meta.get(name) for name in ("next_token", "previous_token"))
     following, previous = (0 if token is None else form.read(token) for token in tokens)
-    return answer.get("data", []), spell(next_cursor=following, previous_cursor=-previous)
+    cursors = {"next_cursor": following, "previous_cursor": -previous}
+    return answer.get("data", []), post_view.add_texts(cursors)
 
 
 def require_shown(call: Call, answer: Record) -> Record:
@@ -425,8 +414,7 @@ def require_write_access(call: Call, _world: World) -> None:
 
 def _drop_ending(call: Call, _world: World) -> None:
     """Leave the ending of a path out of its last parameter."""
-    values = call.path_params.items()
-    call.path_params = {name: value.removesuffix(".json") for name, value in values}
+    call.path_params = {name: text.removesuffix(".json") for name, text in call.path_params.items()}
 
 
 def _list_paths(path: str) -> list[str]:

@@ -11,7 +11,7 @@ from mock_platform.api.older import objects
 from mock_platform.api.older.conventions import add_fields, declare, make_page, require, run
 from mock_platform.api.v2.conventions import make_id_field, make_schema
 from mock_platform.api.v2.lists import lists_of_users, operations, records
-from mock_platform.api.v2.objects import answers, older_forms, users
+from mock_platform.api.v2.objects import answers, older_forms, post_view, users
 from mock_platform.api.v2.pages import NUMBERS
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.call import Call
@@ -91,7 +91,7 @@ def show_list(call: Call, world: World, list_id: str) -> Record:
     owner, slug = world.store.get("users", list_["owner_id"]) or {}, _make_slug(list_["name"])
     is_followed = viewer and records.LIST_FOLLOWERS.find(world, viewer, list_id) is not None
     return {
-        **older.spell(id=int(list_id)),
+        **post_view.add_texts({"id": int(list_id)}),
         **{name: list_[name] for name in ("name", "description", "member_count")},
         "uri": f"/{owner['screen_name']}/lists/{slug}",
         "subscriber_count": list_["follower_count"],

@@ -136,8 +136,7 @@ def _show(world: World, event: Record) -> Record:
 
 def _show_apps(world: World, shown: Iterable[Record]) -> Record:
     found = [world.store.get("apps", event.get("_app_id") or "") for event in shown]
-    names = ("id", "name", "url")
-    apps = {app["id"]: {name: app[name] for name in names} for app in found if app is not None}
+    apps = {app["id"]: {name: app[name] for name in ("id", "name", "url")} for app in found if app}
     return {"apps": apps} if apps else {}
 
 

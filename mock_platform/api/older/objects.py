@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mock_platform.api.older.conventions import Listing, make_page, spell
+from mock_platform.api.older.conventions import Listing, make_page
 from mock_platform.api.v2.conventions import get_app
 from mock_platform.api.v2.objects import media_view, post_text, post_view, posts, relations, users
 from mock_platform.api.v2.objects.answers import get_viewer_id, may_see
-from mock_platform.api.v2.objects.older_forms import make_user_object
+from mock_platform.api.v2.objects.older_forms import CUT_TEXT, make_user_object
 from mock_platform.api.v2.posts.changes import find_reposts
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
 from mock_platform.core.assumptions import public_fact
@@ -26,9 +26,7 @@ POST_FORMS = public_fact(
     "card_uri is shown on request alone.",
     "developer pages of version 1.1, post objects",
 )
-_SHORT = 140
 _ADDRESS = "https://platform.example/i/web/status/"
-_LINK_WEIGHT = 23
 _HIDDEN = {
     "nullcast", "conversation_settings", "post_type", "post_id", "scheduled_at", "name",
     "scheduled_status", "scopes", "full_text", "display_text_range", "card_uri",
@@ -135,10 +133,13 @@ def _show_text(call: Call, post: Record, entities: Record) -> Record:
     if "extended" in {call.params.get("post_mode"), call.params.get("tweet_mode")}:
         shown_range = post.get("display_text_range") or [0, len(text)]
         return {"full_text": text, "display_text_range": shown_range, "truncated": False}
-    if len(text) <= _SHORT:
+    if len(text) <= CUT_TEXT:
         return {"text": text, "truncated": False}
     # The link counts as long as it would be on the platform, so as much text is left as there.
-    begin, address = f"{text[: _SHORT - _LINK_WEIGHT - 2]}\u2026 ", f"{_ADDRESS}{post['id_str']}"
+    begin, address = (
+        f"{text[: CUT_TEXT - post_text.ADDRESS_WEIGHT - 2]}\u2026 ",
+        f"{_ADDRESS}{post['id_str']}",
+    )
     cut, start = begin + address, len(begin)
     kept = {name: [x for x in entities[name] if x["indices"][1] < start] for name in NO_ENTITIES}
     kept["urls"].append(post_text.show_address(address) | {"indices": [start, len(cut)]})
@@ -165,7 +166,7 @@ def _refer(call: Call, world: World, post: Record, *, nested: bool) -> Record:
     """Return what a post shows of the posts that it quotes and reposts."""
     quoted = post.get("_quoted_post_id")
     shown: Record = {"is_quote_status": quoted is not None}
-    shown |= {} if quoted is None else spell(quoted_status_id=int(quoted))
+    shown |= {} if quoted is None else post_view.add_texts({"quoted_status_id": int(quoted)})
     references = {"quoted_status": quoted, "reposted_status": post.get("_reposted_post_id")}
     for name, id_ in references.items():
         other = None if id_ is None or nested else world.store.get("posts", id_)
@@ -190,10 +191,9 @@ def show_media_entity(world: World, media: Record, post_id: str, end: int) -> Re
     known, number = media_view.show_media(world, media, names), media["media_key"].partition("_")[2]
     size = {"w": known.get("width") or 0, "h": known.get("height") or 0, "resize": "fit"}
     shown: Record = {
-        **spell(id=int(number)),
+        **post_view.add_texts({"id": int(number)}),
         "indices": [end, end],
-        "media_url": media["media_url"],
-        "media_url_https": media["media_url"],
+        **dict.fromkeys(("media_url", "media_url_https"), media["media_url"]),
         **post_text.show_address(f"{_ADDRESS}{post_id}"),
         "type": known["type"],
         "sizes": dict.fromkeys(("thumb", "small", "medium", "large"), size),

@@ -259,7 +259,7 @@ def _describe_search(call: Call, shown: list[Record]) -> Record:
         "query": urlencode({"q": call.params["q"]})[2:],
         "refresh_url": f"?{urlencode({'since_id': newest, **about})}",
         "count": count,
-        **older.spell(max_id=newest, since_id=int(call.params.get("since_id", 0))),
+        **post_view.add_texts({"max_id": newest, "since_id": int(call.params.get("since_id", 0))}),
     }
     if len(ids) == count:
         following = urlencode({"max_id": min(ids) - 1, "count": count, **about})

@@ -15,7 +15,7 @@ from mock_platform.api.older.conventions import Switch, add_fields, declare, req
 from mock_platform.api.older.objects import OlderUser, UserPage, show_found_users, show_user
 from mock_platform.api.v2 import conventions as v2
 from mock_platform.api.v2 import trends, user_relations, users
-from mock_platform.api.v2.objects import relations
+from mock_platform.api.v2.objects import post_view, relations
 from mock_platform.api.v2.pages import NUMBERS, USERS, TokenForm
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import USER
@@ -217,7 +217,7 @@ def _show_side(user: Record, found: Collection[str]) -> Record:
     """Return one of two users, and what was `found` that the other is to this one."""
     asked = {"following_received": "received", "following_requested": "sent"}
     return {
-        **older.spell(id=int(user["id"])),
+        **post_view.add_texts({"id": int(user["id"])}),
         "screen_name": user["screen_name"],
         **{name: name in found for name in ("following", "followed_by")},
         **{name: f"follow_request_{way}" in found for name, way in asked.items()},
