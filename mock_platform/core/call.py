@@ -60,6 +60,12 @@ class Caller(Struct, frozen=True):
     assumed: bool = False
     """Whether the credentials were not verified (`--auth off`)."""
 
+    @property
+    def may_write(self) -> bool:
+        """Whether token and app may not only read."""
+        token, app = self.token or {}, self.app or {}
+        return token.get("access") != "read" and "write" in app.get("_permissions", ["write"])
+
     def as_json(self) -> dict[str, Any]:
         """Return the caller in the form of the journal, without secrets."""
         return {

@@ -124,6 +124,19 @@ class Text(_Wire, fields.String):
         return value
 
 
+class TextOrNumber(Text):
+    """A string; a whole number is accepted as well, and kept as text.
+
+    Example:
+        >>> TextOrNumber().deserialize(12)
+        '12'
+    """
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        is_number = isinstance(value, int) and not isinstance(value, bool)
+        return super()._deserialize(str(value) if is_number else value, attr, data, **kwargs)
+
+
 class Integer(_Wire, fields.Integer):
     """A whole number: ASCII digits with an optional minus sign in text, a number in JSON.
 

@@ -215,8 +215,7 @@ def not_found(code: str, what: str, parameter: str, value: str) -> AdsFailure:
 
 def may_write(call: Call, world: World) -> None:
     """Check, as a gate, that a write has a token and an app with write permission."""
-    token, app = call.caller.token or {}, call.caller.app or {}
-    if token.get("access") == "read" or "write" not in app.get("_permissions", ["write"]):
+    if not call.caller.may_write:
         call.assume(READ_ONLY)
         raise fail(
             "READONLY_CLIENT_APPLICATION",

@@ -19,7 +19,7 @@ from mock_platform.core.assumptions import expectation
 from mock_platform.core.auth.authenticate import APP_OR_USER, BEARER, USER
 from mock_platform.core.call import Call, Challenge
 from mock_platform.core.failures.errors import NumericFailure
-from mock_platform.core.fields import Flag, Json, ListOf, Text
+from mock_platform.core.fields import Flag, Text
 from mock_platform.core.operation import Handler
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
@@ -37,12 +37,12 @@ ONE_ENVIRONMENT = expectation(
 OlderWebhook = make_schema(
     "OlderWebhook", valid=Flag(required=True), **require(Text, "id", "url", "created_timestamp")
 )
-Environments = make_schema("OlderEnvironments", environments=ListOf(Json(), required=True))
+Environments = make_schema("OlderEnvironments", environments=older.OBJECTS)
 _COUNTS = ("provisioned_count", "subscriptions_count_all", "subscriptions_count_direct_messages")
 SubscriptionCount = make_schema("OlderSubscriptionCount", **require(Text, "account_name", *_COUNTS))
 Subscribers = make_schema(
     "OlderSubscribers",
-    subscriptions=ListOf(Json(), required=True),
+    subscriptions=older.OBJECTS,
     **require(Text, "environment", "application_id"),
 )
 

@@ -22,7 +22,7 @@ from mock_platform.core.envelope import JSON, Flat, Returns
 from mock_platform.core.failures import errors as failures
 from mock_platform.core.failures.errors import InvalidParameters, NumericFailure, ProblemFailure
 from mock_platform.core.faults import MISSING
-from mock_platform.core.fields import Choice, CommaList, Flag, Integer, Text
+from mock_platform.core.fields import Choice, CommaList, Flag, Integer, Json, ListOf, Text
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Example, Gate, Handler, Limit, Location, Operation, Origin
 from mock_platform.core.original_names.translation import Pairs
@@ -87,23 +87,15 @@ ORIGINAL_NAMES = Pairs(
 
 # -- parameters --------------------------------------------------------------------------------
 
+OBJECTS = ListOf(Json(), required=True)
+"""A list of objects in an answer, whose keys are not described."""
+
 
 class Switch(Flag):
     """Whether something is wanted: `true`, `t` or `1`, in any case; all else is no."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> bool:
         return str(value).lower() in {"true", "t", "1"}
-
-
-class JsonId(Text):
-    """An id in JSON: 1 to 19 digits, which some programs send as a number."""
-
-    def __init__(self) -> None:
-        super().__init__(required=True, pattern=r"[0-9]{1,19}", pattern_text="1 to 19 digits")
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
-        is_number = isinstance(value, int) and not isinstance(value, bool)
-        return super()._deserialize(str(value) if is_number else value, attr, data, **kwargs)
 
 
 class OlderParameters(Schema):
@@ -406,8 +398,7 @@ def require_shown(call: Call, answer: Record) -> Record:
 
 def require_write_access(call: Call, _world: World) -> None:
     """Require, as a gate, a token and an app that may write."""
-    token, app = call.caller.token or {}, call.caller.app or {}
-    if token.get("access") == "read" or "write" not in app.get("_permissions", ["write"]):
+    if not call.caller.may_write:
         call.assume(WRITE_ACCESS)
         raise NumericFailure(261)
 

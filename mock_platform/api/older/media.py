@@ -81,7 +81,7 @@ OlderMedia = make_schema(
 )
 OlderMetadata = make_schema(
     "OlderMetadata",
-    media_id=older.JsonId(),
+    media_id=make_id_field(or_number=True, required=True),
     alt_text=Nested(make_schema("OlderAltText", text=Text(required=True, max_length=1000))),
 )
 

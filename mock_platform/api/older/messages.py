@@ -38,7 +38,7 @@ def _nest(name: str, *, required: bool = True, **parts: Any) -> Nested:
     return Nested(make_schema(f"OlderMessage{name}", **parts), required=required)
 
 
-_Media = _nest("Media", id=older.JsonId())
+_Media = _nest("Media", id=make_id_field(or_number=True, required=True))
 _Content = _nest(
     "Data",
     text=Text(min_length=1),
@@ -46,14 +46,12 @@ _Content = _nest(
     quick_reply=Json(),
     ctas=ListOf(Json()),
 )
-_Target = _nest("Target", recipient_id=older.JsonId())
+_Target = _nest("Target", recipient_id=make_id_field(or_number=True, required=True))
 _Create = _nest("Create", target=_Target, message_data=_Content)
 _Event = _nest("Event", type=Choice((_CREATE,), required=True), message_create=_Create)
 NewEvent = make_schema("OlderNewMessage", event=_Event)
 MessageAnswer = make_schema("OlderMessage", event=Json(required=True), apps=Json())
-MessagePage = make_schema(
-    "OlderMessagePage", events=ListOf(Json(), required=True), apps=Json(), next_cursor=Text()
-)
+MessagePage = make_schema("OlderMessagePage", events=older.OBJECTS, apps=Json(), next_cursor=Text())
 
 
 def send(call: Call, world: World) -> Record:

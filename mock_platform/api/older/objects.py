@@ -136,14 +136,11 @@ def _show_text(call: Call, post: Record, entities: Record) -> Record:
     if len(text) <= CUT_TEXT:
         return {"text": text, "truncated": False}
     # The link counts as long as it would be on the platform, so as much text is left as there.
-    begin, address = (
-        f"{text[: CUT_TEXT - post_text.ADDRESS_WEIGHT - 2]}\u2026 ",
-        f"{_ADDRESS}{post['id_str']}",
-    )
-    cut, start = begin + address, len(begin)
+    begin = f"{text[: CUT_TEXT - post_text.ADDRESS_WEIGHT - 2]}\u2026 "
+    link, start = post_text.show_address(f"{_ADDRESS}{post['id_str']}"), len(begin)
     kept = {name: [x for x in entities[name] if x["indices"][1] < start] for name in NO_ENTITIES}
-    kept["urls"].append(post_text.show_address(address) | {"indices": [start, len(cut)]})
-    return {"text": cut, "truncated": True, "entities": kept}
+    kept["urls"].append(link | {"indices": [start, start + len(link["url"])]})
+    return {"text": begin + link["url"], "truncated": True, "entities": kept}
 
 
 def _count(call: Call, world: World, post: Record) -> Record:

@@ -154,12 +154,10 @@ def show(call: Call, world: World) -> Record:
 
 def look_up(call: Call, world: World) -> Record | list[Record]:
     """Return those posts with these ids that the caller may see."""
-    may_see, ids = (
-        relations.make_sight_of(world, answers.get_viewer_id(call)),
-        list(dict.fromkeys(call.params["id"])),
-    )
-    found = [post for post in (world.store.get("posts", id_) for id_ in ids) if post is not None]
-    shown = objects.show_read_posts(call, world, [post for post in found if may_see(post)])
+    ids = list(dict.fromkeys(call.params["id"]))
+    may_see = relations.make_sight_of(world, answers.get_viewer_id(call))
+    found = (world.store.get("posts", id_) for id_ in ids)
+    shown = objects.show_read_posts(call, world, [post for post in found if post and may_see(post)])
     by_id = {post["id_str"]: post for post in shown}
     return {"id": {id_: by_id.get(id_) for id_ in ids}} if call.params["map"] else shown
 

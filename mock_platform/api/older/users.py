@@ -109,12 +109,8 @@ TrendPlace = v2.make_schema(
     **require(Integer, "woeid", "parentid"),
     **require(Text, "name", "url", "country"),
 )
-PlaceTrends = v2.make_schema(
-    "OlderTrends",
-    trends=ListOf(Json(), required=True),
-    locations=ListOf(Json(), required=True),
-    **require(Text, "as_of", "created_at"),
-)
+_OF_TRENDS = dict.fromkeys(("trends", "locations"), older.OBJECTS)
+PlaceTrends = v2.make_schema("OlderTrends", **_OF_TRENDS, **require(Text, "as_of", "created_at"))
 
 
 def verify_credentials(call: Call, world: World) -> Record:
@@ -156,10 +152,8 @@ def look_up(call: Call, world: World) -> list[Record]:
 def find(call: Call, world: World) -> list[Record]:
     """Return the page of users whom a query finds."""
     count, page = older.clamp(call, 20, 20), max(1, call.params["page"])
-    end = min(count * page, _MOST_FOUND)
-    found = run(users.operations.search, call, world, query=call.params["q"], max_results=end).get(
-        "data", []
-    )
+    asked = {"query": call.params["q"], "max_results": min(count * page, _MOST_FOUND)}
+    found = run(users.operations.search, call, world, **asked).get("data", [])
     return show_found_users(call, world, found[count * (page - 1) :])
 
 

@@ -26,7 +26,7 @@ from mock_platform.core.envelope import Flat, Returns
 from mock_platform.core.failures.codes import NUMERIC_CODES, could_not_find, describe_unavailable
 from mock_platform.core.failures.errors import Failure, ProblemFailure
 from mock_platform.core.failures.problems import Problem, problem, problem_type
-from mock_platform.core.fields import FieldOptions, Nested, Text
+from mock_platform.core.fields import FieldOptions, Nested, Text, TextOrNumber
 from mock_platform.core.operation import (
     Gate,
     Handler,
@@ -223,9 +223,13 @@ def get_user_id(call: Call) -> str:
     return str(get_user(call)["id"])
 
 
-def make_id_field(what: str = "", **options: Any) -> Text:
-    """Return the field of an id: 1 to 19 digits; `what` says of what it is one."""
-    return Text(pattern=r"[0-9]{1,19}", pattern_text=f"{what}1 to 19 digits", **options)
+def make_id_field(what: str = "", *, or_number: bool = False, **options: Any) -> Text:
+    """Return the field of an id: 1 to 19 digits; `what` says of what it is one.
+
+    With `or_number` JSON may have a number, which some programs send.
+    """
+    kind = TextOrNumber if or_number else Text
+    return kind(pattern=r"[0-9]{1,19}", pattern_text=f"{what}1 to 19 digits", **options)
 
 
 MEDIA_KEY = re.compile(r"[0-9]{1,3}_[0-9]{1,19}", re.ASCII)

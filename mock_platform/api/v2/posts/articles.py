@@ -36,7 +36,15 @@ from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import InvalidParameters
-from mock_platform.core.fields import Choice, Instant, Integer, ListOf, Nested, Text
+from mock_platform.core.fields import (
+    Choice,
+    Instant,
+    Integer,
+    ListOf,
+    Nested,
+    Text,
+    TextOrNumber,
+)
 from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
@@ -70,21 +78,13 @@ ENTITY_TYPES = (*_NEEDED, "divider", "emoji", "latex", "markdown")
 MUTABILITIES = ("immutable", "mutable", "segmented")
 
 
-class EntityKey(Text):
-    """The key of an entity; a number is accepted as well, and kept as text."""
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
-        is_number = isinstance(value, int) and not isinstance(value, bool)
-        return super()._deserialize(str(value) if is_number else value, attr, data, **kwargs)
-
-
 class _Range(Schema):
     length = Integer(low=1, required=True)
     offset = Integer(low=0, required=True)
 
 
 class _EntityRange(_Range):
-    key = EntityKey(required=True)
+    key = TextOrNumber(required=True)
 
 
 class _StyleRange(_Range):
@@ -138,7 +138,7 @@ class _EntityValue(Schema):
 class ArticleEntity(Schema):
     """What ranges of an article refer to: a post, a link or images."""
 
-    key = EntityKey(required=True)
+    key = TextOrNumber(required=True)
     value = Nested(_EntityValue, required=True)
 
 
