@@ -431,14 +431,15 @@ def declare(
     """Return an operation of the older interface: `route` is its method, and its path below `/1.1`.
 
     Its id follows from the path. One that reads (by default each GET) is for apps and users, others
-    for users that may write. `rates` are the requests of an app and of a user in 15 minutes;
-    `limit` is for other windows. `query`, `path` and `json` are those of its example. With
+    for users that may write. `rates` are the requests of an app and of a user in 15 minutes; None
+    is for what apps may not read. `limit` is for other windows. `query`, `path` and `json` are those of its example. With
     `configure` the handler gets first what that returns under the settings of the server.
     """
     method, _, rest = route.partition(" ")
     names = [segment for segment in rest.split("/") if not segment.startswith(":")]
     reads = method == "GET" if reads is None else reads
-    auth = options.setdefault("auth", APP_OR_USER if reads else USER)
+    is_own = not reads or (rates is not None and rates[0] is None)
+    auth = options.setdefault("auth", USER if is_own else APP_OR_USER)
     options.setdefault("location", Location.QUERY)
     answer = number_refusals(handler)
     if configure is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import partial
 
 from mock_platform.api.older import conventions as older
@@ -124,9 +123,7 @@ def write(handler: Handler, call: Call, world: World) -> Record:
     return shown if handler is operations.delete else show_list(call, world, list_id)
 
 
-def write_members(
-    handler: Handler, find: Callable[[Call, World], list[Record]], call: Call, world: World
-) -> Record:
+def write_members(handler: Handler, find: Handler, call: Call, world: World) -> Record:
     """Add the users that the parameters name to a list, or take them out; return the list."""
     list_id = require_list(call, world)
     for user in find(call, world):
@@ -144,10 +141,11 @@ def show(call: Call, world: World) -> Record:
     return show_list(call, world, require_list(call, world))
 
 
-def list_users(handler: Handler, call: Call, world: World) -> Record:
+def list_users(list_: Handler, call: Call, world: World) -> Record:
     """Return the page of the members, or of the subscribers, of a list."""
-    key = require_list(call, world)
-    found, cursors = older.run_page(handler, NUMBERS, 20, 5000, call, world, key)
+    found, cursors = older.run_page(
+        list_, NUMBERS, 20, 5000, call, world, require_list(call, world)
+    )
     return {"users": objects.show_found_users(call, world, found), **cursors}
 
 

@@ -16,7 +16,6 @@ from mock_platform.api.v2.messages.conversations import MESSAGE, TABLE
 from mock_platform.api.v2.objects.media_view import find_any_media
 from mock_platform.api.v2.pages import MESSAGES, TOKEN, TokenPage, take_page_both_ways
 from mock_platform.core.assumptions import expectation
-from mock_platform.core.auth.authenticate import USER
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import NumericFailure
 from mock_platform.core.fields import Choice, Integer, Json, ListOf, Nested, Text
@@ -142,8 +141,8 @@ _EVENTS = "direct_messages/events"
 _NamedMessage = add_fields(id=make_id_field("a message id of ", required=True))
 _OWN = {"id": "1990181773551677440"}
 _write = partial(declare, gates=(conversations.require_write_permission,))
-_read = partial(declare, auth=USER, gates=(conversations.require_read_permission,),
-                rates=(None, 15), facts=(MESSAGE_LISTS,))  # fmt: skip
+_read = partial(declare, gates=(conversations.require_read_permission,), rates=(None, 15),
+                facts=(MESSAGE_LISTS,))  # fmt: skip
 OPERATIONS = (
     _write(f"POST {_EVENTS}/new", send, "Send a direct message", MessageAnswer, NewEvent,
            location=Location.JSON, limit=Rates(user_daily=1000), errors="25 50 93 324 349 354",

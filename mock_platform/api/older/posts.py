@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from mock_platform.api.older import conventions as older
 from mock_platform.api.older import objects
-from mock_platform.api.older.conventions import Switch, run
+from mock_platform.api.older.conventions import Switch, add_fields, run
 from mock_platform.api.older.objects import OlderPost, require_post, show_found_posts, show_post
 from mock_platform.api.v2 import conventions as v2
 from mock_platform.api.v2 import likes, posts, reposts, search, timelines
@@ -16,7 +16,6 @@ from mock_platform.api.v2.objects import answers, post_view, relations
 from mock_platform.api.v2.posts.creation import TEXT_LENGTHS, UNREACHED_POSTS
 from mock_platform.api.v2.posts.named_posts import NAMED_POSTS, find_named_post
 from mock_platform.core.assumptions import expectation, public_fact
-from mock_platform.core.auth.authenticate import USER
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import NumericFailure
 from mock_platform.core.fields import Choice, CommaList, Integer, Json, ListOf, Nested, Text
@@ -53,7 +52,7 @@ _OLDER_OPERATORS = {
 _OPERATOR = re.compile(r"\bfilter:\w+", re.ASCII)
 _DAY = re.compile(r"\s*\b(since|until):([0-9]{4}-[0-9]{2}-[0-9]{2})\b", re.ASCII)
 _id = partial(v2.make_id_field, "a post id of ")
-_NamedPost = older.add_fields(older.FormQuery, id=_id(required=True))
+_NamedPost = add_fields(older.FormQuery, id=_id(required=True))
 
 
 class NewStatus(older.FormQuery):
@@ -268,7 +267,7 @@ def _describe_search(call: Call, shown: list[Record]) -> Record:
 _POST, _OTHERS_POST, _NOT_LIKED = (f"178990000000000000{number}" for number in (1, 6, 4))
 _UPDATES = v2.limit_users("statuses/update", 300, 10_800)
 _NAMED = (objects.POST_FORMS, NAMED_POSTS)
-_TimelineQuery = older.add_fields(older.PostRangeQuery, exclude_replies=Switch(load_default=False))
+_TimelineQuery = add_fields(older.PostRangeQuery, exclude_replies=Switch(load_default=False))
 _declare = partial(older.declare, facts=(objects.POST_FORMS,))
 _of_user = partial(older.declare_of_user, facts=(objects.POST_FORMS,))
 _write = partial(older.declare, returns=OlderPost, facts=_NAMED, errors="144 179")
@@ -281,35 +280,33 @@ OPERATIONS = (
     _declare("POST statuses/destroy/:id", destroy, "Delete a post", OlderPost, errors="144 183",
              path={"id": _POST}),
     _declare("GET statuses/show", show, "Read a post", OlderPost,
-             older.add_fields(older.FormQuery, id=_id(), include_my_repost=Switch()),
-             also=("/1.1/statuses/show/:id",), rates=(900, 900), errors="144 179",
-             query={"id": _POST}),
+             add_fields(older.FormQuery, id=_id(), include_my_repost=Switch()), rates=(900, 900),
+             also=("/1.1/statuses/show/:id",), errors="144 179", query={"id": _POST}),
     *(_declare(f"{method} statuses/lookup", look_up, "Read several posts",
                older.Listing(OlderPost, by_id=True),
-               older.add_fields(older.FormQuery, map=Switch(load_default=False),
+               add_fields(older.FormQuery, map=Switch(load_default=False),
                                 id=CommaList(_id(), most=100, required=True)),
                id_=name, rates=(300, 900), query={"id": _POST}, reads=True)
       for method, name in (("GET", "statuses.lookup"), ("POST", "statuses.lookup_by_post"))),
     _declare("GET statuses/reposts/:id", list_reposts, "List the reposts of a post", objects.POSTS,
-             older.add_fields(older.FormQuery, count=Integer(low=0)),
-             rates=(300, 75), errors="144 179", path={"id": _POST}),
+             add_fields(older.FormQuery, count=Integer(low=0)), rates=(300, 75),
+             errors="144 179", path={"id": _POST}),
     _write("POST statuses/repost/:id", repost, "Repost a post", limit=_UPDATES,
            errors="136 144 179 327", path={"id": _OTHERS_POST}),
     _write("POST statuses/unrepost/:id", partial(change, reposts.operations.delete),
            "Take back a repost", path={"id": _OTHERS_POST}),
     _of_user("GET statuses/user_timeline", partial(list_timeline, timelines.operations.list_posts),
-             "List the posts of a user", objects.POSTS,
-             older.add_fields(_TimelineQuery, older.OneUserQuery),
-             rates=(1500, 900), query={"screen_name": "northbike_co"}),
+             "List the posts of a user", objects.POSTS, query={"screen_name": "northbike_co"},
+             params=add_fields(_TimelineQuery, older.OneUserQuery), rates=(1500, 900)),
     *(_declare(f"GET statuses/{name}_timeline", partial(list_timeline, timeline), text,
-               objects.POSTS, _TimelineQuery, auth=USER, rates=(None, most))
+               objects.POSTS, _TimelineQuery, rates=(None, most))
       for name, timeline, text, most in (
           ("home", timelines.operations.list_home,
            "List the posts of those whom the caller follows", 15),
           ("mentions", timelines.operations.list_mentions,
            "List the posts that mention the caller", 75))),
     _declare("GET search/posts", find, "Search posts", FoundStatuses,
-             older.add_fields(
+             add_fields(
                  older.PostRangeQuery, q=Text(required=True, min_length=1, max_length=500),
                  until=Text(), lang=Text(), locale=Text(), geocode=Text(),
                  result_type=Choice(("mixed", "recent", "popular"), load_default="mixed")),
@@ -320,6 +317,6 @@ OPERATIONS = (
     _like("POST favorites/destroy", partial(change, likes.operations.delete),
           "End the like of a post", query={"id": _OTHERS_POST}),
     _of_user("GET favorites/list", list_likes, "List the posts that a user likes", objects.POSTS,
-             older.add_fields(older.PostRangeQuery, older.OneUserQuery), rates=(75, 75),
+             add_fields(older.PostRangeQuery, older.OneUserQuery), rates=(75, 75),
              facts=(objects.POST_FORMS, PRIVATE_LIKES), query={"screen_name": "harbor_roasters"}),
 )  # fmt: skip

@@ -277,7 +277,7 @@ _USERS = older.Listing(OlderUser)
 _user_id = partial(v2.make_id_field, "a user id of ")
 _off = partial(Switch, load_default=False)
 _of_user = partial(older.declare_of_user, rates=(15, 15), query=_NAMED)
-_of_caller = partial(declare, auth=USER, rates=(None, 15))
+_of_caller = partial(declare, rates=(None, 15))
 _OwnQuery = add_fields(older.FormQuery, older.CursorQuery)
 _LISTS = (
     ("followers", "followers", USERS, "a user's followers", older.UserListQuery, _of_user),
@@ -306,16 +306,14 @@ OPERATIONS = (
             facts=(OLDER_SHAPES, OLDER_LIMITS)),
     declare("GET users/show", show, "Read a user by id or by name", OlderUser, ShownUserQuery,
             prefix="", also=("/1.1/users/show/:id",), limit=v2.limit_users("users/show", 900),
-            errors="25 50 63",
-            facts=(OLDER_SHAPES, OLDER_LIMITS, OLDER_LOOKUP), query=_NAMED),
+            errors="25 50 63", facts=(OLDER_SHAPES, OLDER_LIMITS, OLDER_LOOKUP), query=_NAMED),
     *(declare(f"{method} users/lookup", look_up, "Read several users", _USERS, older.UsersQuery,
               id_=name, rates=(300, 900), errors="17 25", query=_NAMED, reads=True)
       for method, name in (("GET", "users.lookup"), ("POST", "users.lookup_by_post"))),
     declare("GET users/search", find, "Search users by name", _USERS,
             add_fields(older.FormQuery, q=Text(required=True, min_length=1, max_length=50),
                        page=Integer(load_default=1), count=Integer(low=0)),
-            auth=USER, rates=(None, 900), facts=(users.operations.SEARCH_MATCHES,),
-            query={"q": "harbor"}),
+            rates=(None, 900), facts=(users.operations.SEARCH_MATCHES,), query={"q": "harbor"}),
     *(make(f"GET {kind}/{form}", partial(list_, _RELATIONS[name, "list"], tokens),
            f"{verb} {text}", page, add_fields(query, more))
       for kind, name, tokens, text, query, make in _LISTS
@@ -328,18 +326,17 @@ OPERATIONS = (
     _write("POST friendships/destroy", partial(change, _RELATIONS["following", "delete"]),
            "Unfollow a user", facts=(FRIENDSHIP_RULES,)),
     declare("GET friendships/show", show_friendship, "Show what two users are to each other",
-            Friendship,
-            add_fields(source_id=_user_id(), source_screen_name=Text(),
-                       target_id=_user_id(), target_screen_name=Text()),
+            Friendship, add_fields(source_id=_user_id(), source_screen_name=Text(),
+                                   target_id=_user_id(), target_screen_name=Text()),
             rates=(15, 180), errors="25 50 63", facts=(FRIENDSHIP_RULES,),
             query={"source_id": "2244994945", "target_screen_name": "northbike_co"}),
     declare("GET account/settings", show_settings, "Read the settings of the caller",
-            AccountSettings, None, auth=USER, rates=(None, 15), facts=(FIXED_SETTINGS,)),
+            AccountSettings, None, rates=(None, 15), facts=(FIXED_SETTINGS,)),
     declare("GET trends/available", list_places, "List the places that have trends",
             older.Listing(TrendPlace), add_fields(), rates=(75, 75),
             facts=(trends.operations.TREND_RECORDS, TREND_PLACES)),
     declare("GET trends/place", list_trends, "List the trends of a place",
-            older.Listing(PlaceTrends),
-            add_fields(id=Integer(required=True), exclude=Text()), rates=(75, 75),
-            errors="34", facts=(trends.operations.TREND_RECORDS,), query={"id": "1"}),
+            older.Listing(PlaceTrends), add_fields(id=Integer(required=True), exclude=Text()),
+            rates=(75, 75), errors="34", facts=(trends.operations.TREND_RECORDS,),
+            query={"id": "1"}),
 )  # fmt: skip
