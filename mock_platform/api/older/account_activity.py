@@ -10,11 +10,9 @@ from typing import Any
 
 from mock_platform.api.older import conventions as older
 from mock_platform.api.older.conventions import declare, number_refusals, require, run
-from mock_platform.api.v2.activity import account_activity
-from mock_platform.api.v2.activity import account_activity_delivery as subscriptions
+from mock_platform.api.v2.activity import account_activity, account_activity_delivery
 from mock_platform.api.v2.conventions import get_app, get_user_id, make_schema
-from mock_platform.api.v2.webhooks import operations as webhooks
-from mock_platform.api.v2.webhooks import validation
+from mock_platform.api.v2.webhooks import operations, validation
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.auth.authenticate import APP_OR_USER, BEARER, USER
 from mock_platform.core.call import Call, Challenge
@@ -59,13 +57,12 @@ def _show(webhook: Record) -> Record:
 
 def list_(call: Call, world: World) -> list[Record]:
     """List the webhooks of the environment."""
-    return [_show(one) for one in run(webhooks.list_, call, world)["data"]]
+    return [_show(one) for one in run(operations.list_, call, world)["data"]]
 
 
 def list_environments(call: Call, world: World) -> Record:
     """List the only environment with its webhooks."""
-    shown = {"environment_name": ENVIRONMENT, "webhooks": list_(call, world)}
-    return {"environments": [shown]}
+    return {"environments": [{"environment_name": ENVIRONMENT, "webhooks": list_(call, world)}]}
 
 
 def create(register: Handler, call: Call, world: World) -> Record:
@@ -78,7 +75,7 @@ def challenge_new(call: Call, world: World, settings: Settings) -> Challenge:
     """Decide whether an address may be registered, and how it is challenged."""
     for _, fault in validation.find_address_faults(call.params, call, world, settings):
         raise NumericFailure(214, fault)
-    return webhooks.challenge_new(call, world, settings)
+    return operations.challenge_new(call, world, settings)
 
 
 def change(handler: Handler, call: Call, world: World) -> None:
@@ -104,8 +101,9 @@ def subscribe(call: Call, world: World) -> None:
 def _find_subscriptions(call: Call, world: World) -> list[Record]:
     """Return the subscriptions of the user in the path, or of the calling one."""
     user_id = call.path_params.get("user_id") or get_user_id(call)
-    ids = [one["id"] for one in list_(call, world)]
-    return list(filter(None, (subscriptions.find_subscription(world, id_, user_id) for id_ in ids)))
+    find = account_activity_delivery.find_subscription
+    found = (find(world, webhook["id"], user_id) for webhook in list_(call, world))
+    return [one for one in found if one is not None]
 
 
 def require_subscriptions(call: Call, world: World) -> list[Record]:
@@ -123,7 +121,7 @@ def require_subscriptions(call: Call, world: World) -> list[Record]:
 def unsubscribe(call: Call, world: World) -> None:
     """End the subscriptions of the user in the path, or of the calling one."""
     for each in require_subscriptions(call, world):
-        subscriptions.remove_subscription(world, each["webhook_id"], each["user_id"])
+        account_activity_delivery.remove_subscription(world, each["webhook_id"], each["user_id"])
 
 
 def list_subscriptions(call: Call, world: World) -> Record:
@@ -158,20 +156,20 @@ OPERATIONS = (
     _of_webhooks(f"GET {_ENV}/webhooks", list_, "List the webhooks of an environment",
                  returns=older.Listing(OlderWebhook), id_="list", auth=APP_OR_USER),
     _of_webhooks(f"POST {_ENV}/webhooks", create, "Register a webhook",
-                 returns=OlderWebhook, id_="create", configure=webhooks.make_create,
+                 returns=OlderWebhook, id_="create", configure=operations.make_create,
                  params=older.add_fields(url=Text(required=True, max_length=200)),
                  challenge=number_refusals(challenge_new), errors="214",
                  facts=(ONE_ENVIRONMENT, validation.ALLOWED_ADDRESS, validation.FIRST_CHALLENGE,
                         validation.WEBHOOK_CAP),
                  query={"url": "http://127.0.0.1:8099/webhooks/new"}),
-    _of_webhooks(f"PUT {_ENV}/webhooks/:webhook_id", partial(change, webhooks.validate),
+    _of_webhooks(f"PUT {_ENV}/webhooks/:webhook_id", partial(change, operations.validate),
                  "Challenge a webhook again", id_="validate", path=_WEBHOOK, auth=APP_OR_USER,
-                 challenge=number_refusals(webhooks.challenge_known), errors="34 214"),
-    _of_webhooks(f"DELETE {_ENV}/webhooks/:webhook_id", partial(change, webhooks.delete),
+                 challenge=number_refusals(operations.challenge_known), errors="34 214"),
+    _of_webhooks(f"DELETE {_ENV}/webhooks/:webhook_id", partial(change, operations.delete),
                  "Delete a webhook", id_="delete", path=_WEBHOOK),
     _of_env(f"POST {_ENV}/subscriptions", subscribe, "Subscribe an environment to the calling user",
             id_="subscriptions.create", errors="34 214 355",
-            facts=(ONE_ENVIRONMENT, subscriptions.SUBSCRIPTION_CAP)),
+            facts=(ONE_ENVIRONMENT, account_activity_delivery.SUBSCRIPTION_CAP)),
     _of_env(f"GET {_ENV}/subscriptions", require_subscriptions, before=_SUBSCRIBED,
             summary="Say whether the calling user is subscribed", id_="subscriptions.show"),
     _of_env(f"GET {_ENV}/subscriptions/list", list_subscriptions, "List who is subscribed",

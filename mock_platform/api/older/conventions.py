@@ -360,8 +360,7 @@ def read_bounds(call: Call) -> tuple[int, int]:
 
 def clamp(call: Call, usual: int, most: int) -> int:
     """Return the number of results: the usual one if none is asked for, and at most `most`."""
-    count: int = call.params.get("count", usual)
-    return max(1, min(count, most))
+    return max(1, min(int(call.params.get("count", usual)), most))
 
 
 def run_page(

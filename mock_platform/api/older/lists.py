@@ -143,9 +143,8 @@ def show(call: Call, world: World) -> Record:
 
 def list_users(list_: Handler, call: Call, world: World) -> Record:
     """Return the page of the members, or of the subscribers, of a list."""
-    found, cursors = older.run_page(
-        list_, NUMBERS, 20, 5000, call, world, require_list(call, world)
-    )
+    key = require_list(call, world)
+    found, cursors = older.run_page(list_, NUMBERS, 20, 5000, call, world, key)
     return {"users": objects.show_found_users(call, world, found), **cursors}
 
 

@@ -20,7 +20,6 @@ from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import InvalidParameters, NumericFailure
 from mock_platform.core.fields import Choice, CommaList, Content, Integer, Json, Nested, Text
 from mock_platform.core.operation import Location
-from mock_platform.core.schema import list_fields
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -61,15 +60,15 @@ class Base64(Content):
         return super()._deserialize(packed, attr, data, **kwargs)
 
 
-_Upload = add_fields(
-    operations.UploadBody,
-    media_data=Base64(),
-    media_category=_AnyCase((*uploads.CATEGORIES, *map(str.upper, uploads.CATEGORIES), *_CAMEL)),
-    additional_owners=CommaList(make_id_field("a user id of "), most=100),
-    shared=Text(),
-)
-OlderUpload = make_schema("OlderUpload", **list_fields(_Upload))
-"""A whole file, or with `command` a step of an upload in segments."""
+class OlderUpload(operations.UploadBody):
+    """A whole file, or with `command` a step of an upload in segments."""
+
+    media_data = Base64()
+    media_category = _AnyCase((*uploads.CATEGORIES, *map(str.upper, uploads.CATEGORIES), *_CAMEL))
+    additional_owners: Any = CommaList(make_id_field("a user id of "), most=100)
+    shared: Any = Text()
+
+
 OlderMedia = make_schema(
     "OlderMedia",
     media_id=Integer(required=True),

@@ -13,8 +13,7 @@ from mock_platform.api.older.objects import OlderPost, require_post, show_found_
 from mock_platform.api.v2 import conventions as v2
 from mock_platform.api.v2 import likes, posts, reposts, search, timelines
 from mock_platform.api.v2.objects import answers, post_view, relations
-from mock_platform.api.v2.posts.creation import TEXT_LENGTHS, UNREACHED_POSTS
-from mock_platform.api.v2.posts.named_posts import NAMED_POSTS, find_named_post
+from mock_platform.api.v2.posts import creation, named_posts
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import NumericFailure
@@ -182,7 +181,7 @@ def change(handler: Handler, call: Call, world: World) -> Record:
         NumericFailure: The caller likes it already (139), or does not like it (144).
     """
     named = call.path_params.get("id") or call.params["id"]
-    post = find_named_post(world, named)
+    post = named_posts.find_named_post(world, named)
     id_ = require_post(call, world, named if post is None else post["id_str"])["id_str"]
     is_liked = relations.LIKES.find(world, v2.get_user_id(call), id_) is not None
     if is_liked and handler is likes.operations.create:
@@ -266,7 +265,7 @@ def _describe_search(call: Call, shown: list[Record]) -> Record:
 
 _POST, _OTHERS_POST, _NOT_LIKED = (f"178990000000000000{number}" for number in (1, 6, 4))
 _UPDATES = v2.limit_users("statuses/update", 300, 10_800)
-_NAMED = (objects.POST_FORMS, NAMED_POSTS)
+_NAMED = (objects.POST_FORMS, named_posts.NAMED_POSTS)
 _TimelineQuery = add_fields(older.PostRangeQuery, exclude_replies=Switch(load_default=False))
 _declare = partial(older.declare, facts=(objects.POST_FORMS,))
 _of_user = partial(older.declare_of_user, facts=(objects.POST_FORMS,))
@@ -275,7 +274,7 @@ _like = partial(_write, params=_NamedPost, facts=(*_NAMED, PRIVATE_LIKES))
 OPERATIONS = (
     _write("POST statuses/update", update, "Post as a user", params=NewStatus, limit=_UPDATES,
            configure=posts.operations.make_create, errors="44 136 170 186 187 324 385 386 433",
-           facts=(objects.POST_FORMS, TEXT_LENGTHS, UNREACHED_POSTS, REPLY_RULES),
+           facts=(objects.POST_FORMS, creation.TEXT_LENGTHS, creation.UNREACHED_POSTS, REPLY_RULES),
            query={"status": "Fresh from the roaster"}),
     _declare("POST statuses/destroy/:id", destroy, "Delete a post", OlderPost, errors="144 183",
              path={"id": _POST}),
