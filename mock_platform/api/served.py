@@ -8,6 +8,7 @@ subjects, and nothing registers itself as a side effect of an import.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from importlib import import_module
 
@@ -88,19 +89,24 @@ _DIALECTS: tuple[Dialect, ...] = ("ads", "v2", "oauth")
 _NAMES = {dialect: _join_names(dialect) for dialect in _DIALECTS}
 
 
-def _add_older_path(operation: Operation) -> Operation:
-    """Return an operation of v2 with its path in the original words, which is always served."""
-    segments = _NAMES["v2"].segments if operation.dialect == "v2" else {}
-    older = "/".join(segments.get(segment, segment) for segment in operation.path.split("/"))
-    return (
-        operation if older == operation.path else replace(operation, also=(older, *operation.also))
-    )
+_PART = re.compile(r"[^/.]+")
+"""A segment of a path, without an ending such as .json."""
 
 
+def _add_older_paths(operation: Operation, segments: Mapping[str, str]) -> Operation:
+    """Return an operation with its paths in the original words as well."""
+    paths = (operation.path, *operation.also)
+    older = [_PART.sub(lambda found: segments.get(found[0], found[0]), path) for path in paths]
+    also = [path for path in dict.fromkeys([*older, *operation.also]) if path != operation.path]
+    return replace(operation, also=tuple(also))
+
+
+_SEGMENTS = {"v2": _NAMES["v2"].segments, "older": _join_names("older").segments}
+"""The words in paths of the interfaces whose original paths are always served."""
 OPERATIONS: tuple[Operation, ...] = table(
     [
-        _add_older_path(operation)
-        for folder in _FOLDERS
+        _add_older_paths(operation, _SEGMENTS.get(name.partition(".")[0], {}))
+        for name, folder in zip(SUBJECTS, _FOLDERS, strict=True)
         for operation in getattr(folder, "OPERATIONS", ())
     ]
 )

@@ -407,15 +407,6 @@ def _drop_ending(call: Call, _world: World) -> None:
     call.path_params = {name: text.removesuffix(".json") for name, text in call.path_params.items()}
 
 
-def _list_paths(path: str) -> list[str]:
-    """Return the other spellings of a path: with `.json`, and with the original words."""
-    words = ORIGINAL_NAMES.segments
-    found = [path, "/".join(words.get(segment, segment) for segment in path.split("/"))]
-    if not path.rpartition("/")[2].startswith(":"):
-        found += [f"{each}.json" for each in found]
-    return [each for each in dict.fromkeys(found) if each != path]
-
-
 def declare(
     route: str, handler: Callable[..., Any], summary: str, returns: type[Schema] | Returns,
     params: type[Schema] | None = FormQuery, *,
@@ -462,7 +453,7 @@ def declare(
         errors=tuple(errors.split()),
         assumptions=(OLDER_INTERFACE, OLDER_RULES, *facts),
         may_assume=(failures.OAUTH_CODES, WRITE_ACCESS, *may_assume),
-        also=(*_list_paths(f"/1.1/{rest}"), *also),
+        also=(*([] if rest.rpartition("/")[2].startswith(":") else [f"/1.1/{rest}.json"]), *also),
         example=Example(path or {}, sent, json, form, before=before, is_refused=is_refused),
         **options,
     )
