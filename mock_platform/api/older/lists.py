@@ -72,11 +72,11 @@ def require_list(call: Call, world: World) -> str:
     """
     sent, list_id = call.params, call.params.get("list_id")
     if list_id is None:
-        if "slug" not in sent or not sent.keys() & {"owner_id", "owner_screen_name"}:
+        if "slug" not in sent:
             raise NumericFailure(112)
-        owned = {"owner_id": older.find_named_user(call, world, prefix="owner_")["id"]}
-        found = world.store.page("lists", owned)
-        slugs = {_make_slug(one.record["name"]): one.key for one in found}
+        owner = older.find_named_user(call, world, none=112, prefix="owner_")
+        owned = world.store.page("lists", {"owner_id": owner["id"]})
+        slugs = {_make_slug(one.record["name"]): one.key for one in owned}
         list_id = slugs.get(sent["slug"].lower(), "")
     if records.find_list(call, world, list_id) is None:
         raise NumericFailure(34)

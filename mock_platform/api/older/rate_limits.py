@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from mock_platform.api.older.conventions import add_fields, declare
 from mock_platform.api.v2.conventions import WINDOW_SECONDS, make_schema
@@ -31,7 +32,7 @@ RateLimitStatus = make_schema(
 )
 
 
-def _show(call: Call, world: World, reads: Iterable[Operation]) -> Record:
+def show(reads: Iterable[Operation], call: Call, world: World) -> Record:
     """Return the windows of the caller, by family and path."""
     found: dict[str, Record] = {}
     for operation in reads:
@@ -54,11 +55,9 @@ def _show(call: Call, world: World, reads: Iterable[Operation]) -> Record:
 def make_status(served: Iterable[Operation]) -> Operation:
     """Return the operation that shows the limits of the reads among others, and its own."""
     reads = [operation for operation in served if operation.method == "GET"]
-
-    def show(call: Call, world: World) -> Record:
-        return _show(call, world, (*reads, own))
-
-    own = declare("GET application/rate_limit_status", show, "Read how many requests are left",
-                  RateLimitStatus, add_fields(resources=CommaList(Text(), most=100)),
-                  rates=(180, 180), facts=(RATE_LIMIT_STATUS,))  # fmt: skip
+    own = declare("GET application/rate_limit_status", partial(show, reads),
+                  "Read how many requests are left", RateLimitStatus, rates=(180, 180),
+                  params=add_fields(resources=CommaList(Text(), most=100)),
+                  facts=(RATE_LIMIT_STATUS,))  # fmt: skip
+    reads.append(own)
     return own
