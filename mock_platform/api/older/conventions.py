@@ -421,9 +421,9 @@ def declare(
     """Return an operation of the older interface: `route` is its method, and its path below `/1.1`.
 
     Its id follows from the path. One that reads (by default each GET) is for apps and users, others
-    for users that may write. `rates` are the requests of an app and of a user in 15 minutes; None
-    is for what apps may not read. `limit` is for other windows. `query`, `path` and `json` are those of its example. With
-    `configure` the handler gets first what that returns under the settings of the server.
+    for users that may write. `rates` are the requests of an app and of a user in 15 minutes, None
+    where an app may make none; `limit` is for other windows. `query`, `path` and `json` are those
+    of its example. With `configure` the handler gets first what that returns under the settings.
     """
     method, _, rest = route.partition(" ")
     names = [segment for segment in rest.split("/") if not segment.startswith(":")]

@@ -79,7 +79,7 @@ class FoundStatuses(Schema):
 
 
 def update(create: Handler, call: Call, world: World) -> Record:
-    """Make a post."""
+    """Make a post of the caller, and return it as it is shown."""
     id_ = run(create, call, world, **_read_new(call, world))["data"]["id"]
     if call.params["possibly_sensitive"]:
         stored = require_post(call, world, id_)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import partial
-
+from mock_platform.api.older import lists, media, messages, posts, users
 from mock_platform.api.older.conventions import add_fields, declare
 from mock_platform.api.v2.conventions import WINDOW_SECONDS, make_schema
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.fields import CommaList, Json, Text
 from mock_platform.core.limits import list_windows
-from mock_platform.core.operation import Operation
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -32,10 +29,10 @@ RateLimitStatus = make_schema(
 )
 
 
-def show(reads: Iterable[Operation], call: Call, world: World) -> Record:
+def show(call: Call, world: World) -> Record:
     """Return the windows of the caller, by family and path."""
     found: dict[str, Record] = {}
-    for operation in reads:
+    for operation in (*_READS, *OPERATIONS):
         path = operation.path.removeprefix("/1.1")
         for window in list_windows(operation, call, world, WINDOW_SECONDS):
             shown = {name: getattr(window, name) for name in ("limit", "remaining", "reset")}
@@ -52,12 +49,11 @@ def show(reads: Iterable[Operation], call: Call, world: World) -> Record:
     return {"rate_limit_context": context, "resources": resources}
 
 
-def make_status(served: Iterable[Operation]) -> Operation:
-    """Return the operation that shows the limits of the reads among others, and its own."""
-    reads = [operation for operation in served if operation.method == "GET"]
-    own = declare("GET application/rate_limit_status", partial(show, reads),
-                  "Read how many requests are left", RateLimitStatus, rates=(180, 180),
-                  params=add_fields(resources=CommaList(Text(), most=100)),
-                  facts=(RATE_LIMIT_STATUS,))  # fmt: skip
-    reads.append(own)
-    return own
+LIMITED = (media, posts, users, lists, messages)
+"""The subjects whose limits are shown."""
+_READS = [each for subject in LIMITED for each in subject.OPERATIONS if each.method == "GET"]
+OPERATIONS = (
+    declare("GET application/rate_limit_status", show, "Read how many requests are left",
+            RateLimitStatus, add_fields(resources=CommaList(Text(), most=100)),
+            rates=(180, 180), facts=(RATE_LIMIT_STATUS,)),
+)  # fmt: skip
