@@ -30,9 +30,9 @@ from mock_platform.core.curl import write_curl
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.platform_hosts import Interception
 from mock_platform.serving.app import create_app
-from mock_platform.serving.garbage import collect_rarely
 from mock_platform.serving.http import Bound, serve_forever
 from mock_platform.serving.http.tls import TlsMaterial
+from mock_platform.serving.process import collect_rarely
 from mock_platform.settings import Settings
 from mock_platform.version import __version__
 from mock_platform.world.ids import unguessable

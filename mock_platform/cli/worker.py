@@ -39,9 +39,9 @@ from mock_platform.serving.cluster.directory import Directory
 from mock_platform.serving.cluster.hop import Hop, PlacedApplication
 from mock_platform.serving.cluster.placement import ByHash, ByLease
 from mock_platform.serving.cluster.shared_worlds import EngineLeases
-from mock_platform.serving.garbage import collect_rarely
 from mock_platform.serving.http import Bound, CannotBind, serve_forever
 from mock_platform.serving.http.binding import bind, share
+from mock_platform.serving.process import collect_rarely
 from mock_platform.serving.restoring import open_platform
 from mock_platform.world.names import DEFAULT
 from mock_platform.world.shared_worlds import SharedWorlds
