@@ -235,7 +235,8 @@ class MemoryStore:
         """Return a page if it ends among the first entries with any value, else `None`."""
         # A look into an index for each of many values takes long. Most often the first entries of
         # all have enough with one of the values.
-        allowed, looked, matching = frozenset(within.values), 0, 0
+        values, looked, matching = within.values, 0, 0
+        allowed = frozenset(values) if isinstance(values, Sequence) else values
 
         def is_kept(record: Record) -> bool:
             nonlocal looked, matching

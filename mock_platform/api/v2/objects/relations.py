@@ -7,7 +7,7 @@ see are fields of the two records; `add` and `remove` move them by one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
 from typing import Any, cast
 
@@ -136,6 +136,10 @@ class Relation(Struct, frozen=True, dict=True):
         found = world.store.page(self.name, {self.source.field: source})
         return [entry.record[self.target.field] for entry in found]
 
+    def find_targets(self, world: World, source: str, *more: str) -> Collection[str]:
+        """Return the same ids and `more` as a collection, which finds one without listing all."""
+        return _Targets(self, world, source, more)
+
     def list_sources(self, world: World, target: str) -> list[str]:
         """Return the ids from which edges lead to a record, oldest edge first."""
         found = world.store.page(self.name, {self.target.field: target})
@@ -176,6 +180,32 @@ class Relation(Struct, frozen=True, dict=True):
         if "id" in record or not all(isinstance(end, str) for end in ends):
             return dict(record)
         return {"id": self.key(str(ends[0]), str(ends[1])), **record}
+
+
+class _Targets(Collection[str]):
+    """The ids to which the edges of a record lead, and some more."""
+
+    def __init__(
+        self, relation: Relation, world: World, source: str, more: Collection[str]
+    ) -> None:
+        self._relation, self._world, self._source, self._more = relation, world, source, more
+        self._known = dict.fromkeys(more, True)
+
+    def __contains__(self, key: object) -> bool:
+        if not isinstance(key, str):
+            return False
+        known = self._known.get(key)
+        if known is None:
+            edge = self._relation.find(self._world, self._source, key)
+            known = self._known[key] = edge is not None
+        return known
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._more
+        yield from self._relation.list_targets(self._world, self._source)
+
+    def __len__(self) -> int:
+        return len(self._more) + self._relation.count_targets(self._world, self._source)
 
 
 def add_to_count(world: World, table: str, key: str, name: str, step: int) -> None:
