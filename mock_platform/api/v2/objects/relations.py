@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 from marshmallow.fields import Field
 from msgspec import Struct
@@ -66,7 +66,7 @@ class Relation(Struct, frozen=True, dict=True):
         schema.__doc__ = self.text
         return Table(
             self.name,
-            cast("type[Schema]", schema),
+            schema,
             key="id",
             references=tuple(
                 Reference(
