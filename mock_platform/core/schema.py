@@ -22,7 +22,7 @@ _Hooks = dict[str, list[tuple[str, bool, dict[str, Any]]]]
 
 
 class _SchemaMeta(SchemaMeta):
-    """Makes schemas; most have the hooks of their bases, for which nobody has to look."""
+    """Makes schemas; most have the hooks of their bases, which so need no search."""
 
     found_hooks: _Hooks
 

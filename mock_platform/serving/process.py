@@ -28,16 +28,16 @@ class _LatePattern:
         self._compile, self._given = compile_, (pattern, flags)
 
     @cached_property
-    def _compiled(self) -> re.Pattern[str]:
+    def _pattern(self) -> re.Pattern[str]:
         return self._compile(*self._given)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._compiled, name)
+        return getattr(self._pattern, name)
 
 
 @contextlib.contextmanager
 def load_quickly() -> Iterator[None]:
-    """Let what modules do while they are loaded, and nobody needs at once, wait.
+    """Let some of what modules do while they are loaded wait.
 
     The garbage collector took a tenth of a start. What is loaded is kept until the end, so what
     exists then is not scanned later either.
