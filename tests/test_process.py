@@ -47,7 +47,7 @@ with load_quickly():
     import mock_platform.serving.app
 from marshmallow.validate import Email, ValidationError
 assert re.compile is compile_
-waits = not isinstance(Email.DOMAIN_REGEX, re.Pattern)
+waits = "_pattern" not in vars(Email.DOMAIN_REGEX)
 Email()("zoë@müller.example")
 try:
     Email()("zoë@")

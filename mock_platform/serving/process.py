@@ -32,6 +32,8 @@ class _LatePattern:
         return self._compile(*self._given)
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # Python asks each attribute of a class whether it is abstract
+            raise AttributeError(name)
         return getattr(self._pattern, name)
 
 
