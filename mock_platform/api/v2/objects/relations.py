@@ -291,17 +291,25 @@ POST_VISIBILITY = expectation(
 )
 
 
+_FEW_BLOCKS = 100
+"""Up to so many blocks of a user are read at once, not one by one for each author of a list."""
+
+
 def is_present(user: Record) -> bool:
     """Return whether a user is neither suspended nor deactivated."""
     return not user.get("_suspended") and not user.get("_deactivated")
 
 
 def may_see_posts_of(
-    world: World, author: Record, viewer_id: str | None, *, has_blocks: bool = True
+    world: World,
+    author: Record,
+    viewer_id: str | None,
+    is_apart: Callable[[str], bool] | None = None,
 ) -> bool:
     """Return whether a viewer may see the posts of a user; `None` is somebody without an account.
 
-    `has_blocks` is false if the viewer has no blocks at all. See `POST_VISIBILITY`.
+    `is_apart` knows all blocks of the viewer; without it, those of the two are looked up. See
+    `POST_VISIBILITY`.
     """
     if not is_present(author):
         return False
@@ -311,14 +319,16 @@ def may_see_posts_of(
         viewer_id is None or FOLLOWS.find(world, viewer_id, author["id"]) is None
     ):
         return False
-    return viewer_id is None or not (has_blocks and is_blocked(world, author["id"], viewer_id))
+    if viewer_id is None:
+        return True
+    return not (
+        is_blocked(world, author["id"], viewer_id) if is_apart is None else is_apart(author["id"])
+    )
 
 
 def make_sight_of(world: World, viewer_id: str | None) -> Callable[[Record], bool]:
     """Return the test whether a viewer may see a post; each author is looked up once."""
-    has_blocks = viewer_id is not None and bool(
-        BLOCKS.count_targets(world, viewer_id) or BLOCKS.count_sources(world, viewer_id)
-    )
+    is_apart = None if viewer_id is None else _make_block_test(world, viewer_id)
     found: dict[str, bool] = {}
 
     def may_see(post: Record) -> bool:
@@ -327,11 +337,19 @@ def make_sight_of(world: World, viewer_id: str | None) -> Callable[[Record], boo
         if answer is None:
             author = world.store.get("users", user_id)
             answer = found[user_id] = author is None or may_see_posts_of(
-                world, author, viewer_id, has_blocks=has_blocks
+                world, author, viewer_id, is_apart
             )
         return answer
 
     return may_see
+
+
+def _make_block_test(world: World, user_id: str) -> Callable[[str], bool]:
+    """Return the test whether a block separates another user from this one."""
+    if BLOCKS.count_targets(world, user_id) + BLOCKS.count_sources(world, user_id) > _FEW_BLOCKS:
+        return lambda other: is_blocked(world, other, user_id)
+    blocks = BLOCKS.list_targets(world, user_id) + BLOCKS.list_sources(world, user_id)
+    return frozenset(blocks).__contains__
 
 
 def is_blocked(world: World, one: str, other: str) -> bool:

@@ -9,6 +9,7 @@ import pytest
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS, MUTES, Relation
 from mock_platform.api.v2.timelines import operations
 from mock_platform.world.store import memory
+from mock_platform.world.world import World
 from tests.api.v2.posts.support import INES, OTHER, OWN, add_user, ids, make
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox, sandbox
@@ -180,11 +181,18 @@ def test_home(box: Sandbox, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_home_does_not_ask_user_by_user(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """A caller who follows many gets a full page from the newest posts of all."""
     monkeypatch.setattr(memory, "_FEW_VALUES", 0)
-    monkeypatch.setattr(Relation, "list_targets", None)
+    list_targets, listed = Relation.list_targets, list[Relation]()
+
+    def note(self: Relation, world: World, source: str) -> list[str]:
+        listed.append(self)
+        return list_targets(self, world, source)
+
+    monkeypatch.setattr(Relation, "list_targets", note)
     relate(box, FOLLOWS, OWN, NEW)
     posts = [make(box, NEW, f"Post {number}") for number in range(4)][::-1]
 
     assert posts[:3] == ids(box, HOME, HARBOR, max_results=3)
+    assert FOLLOWS not in listed
 
 
 REFUSED = [
