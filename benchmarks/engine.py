@@ -27,7 +27,7 @@ from time import process_time
 from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.core.call import Call
 from mock_platform.platform import Platform
-from mock_platform.serving.garbage import collect_rarely
+from mock_platform.serving.process import collect_rarely
 from mock_platform.serving.restoring import Opened, open_platform
 from mock_platform.settings import Settings
 from mock_platform.world.clock import UPTIME

@@ -414,10 +414,10 @@ def _percent(text: str) -> float:
 
 @pytest.fixture(scope="session")
 def _mock_platform_servers(pytestconfig: pytest.Config) -> Iterator[LocalServers]:
-    from mock_platform.serving.garbage import load_without_collecting
+    from mock_platform.serving.process import load_quickly
 
     gc.collect(1)  # what became garbage lately would be kept
-    with load_without_collecting():
+    with load_quickly():
         servers = _make_servers(pytestconfig)
     try:
         yield servers

@@ -16,7 +16,8 @@ from typing import Any
 
 import requests
 
-from mock_platform.serving.app import create_app
+from mock_platform.platform import Platform
+from mock_platform.serving.app import make_edge
 from mock_platform.serving.http import ServerThread
 from mock_platform.settings import Settings
 from tests.support import ACCOUNT, signed
@@ -63,7 +64,7 @@ def walk() -> Walk:
     """Returns what the third PUT over a socket enters: the first ones load and build things."""
     found = Walk()
     threading.setprofile(found.note)  # for the threads that start from now on: the server's
-    with ServerThread(create_app(Settings())) as server, requests.Session() as session:
+    with ServerThread(make_edge(Platform(Settings()))) as server, requests.Session() as session:
         path = f"{server.url}/12/accounts/{ACCOUNT}/line_items"
         item = session.get(path, headers=signed("GET", path)).json()["data"][0]["id"]
         for name in ("One", "Two", "Three"):

@@ -27,7 +27,7 @@ from mock_platform.core.call import Surface
 from mock_platform.core.platform_hosts import PLATFORM_HOSTS
 from mock_platform.delivery.upstream import BadBaseUrl, check_base_url
 from mock_platform.platform import Platform
-from mock_platform.serving.garbage import collect_rarely
+from mock_platform.serving.process import collect_rarely
 from mock_platform.settings import NamesMode, Settings
 from mock_platform.verification.compare.accepted import (
     BadAcceptedFile,

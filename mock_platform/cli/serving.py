@@ -29,10 +29,10 @@ from mock_platform.control.worlds import addresses
 from mock_platform.core.curl import write_curl
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.platform_hosts import Interception
-from mock_platform.serving.app import create_app
-from mock_platform.serving.garbage import collect_rarely
+from mock_platform.serving.app import make_edge
 from mock_platform.serving.http import Bound, serve_forever
 from mock_platform.serving.http.tls import TlsMaterial
+from mock_platform.serving.process import collect_rarely
 from mock_platform.settings import Settings
 from mock_platform.version import __version__
 from mock_platform.world.ids import unguessable
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
     from mock_platform.client.intercepting import OpenProxy
-    from mock_platform.serving.flask.application import PlatformApplication
+    from mock_platform.serving.flask.wsgi import Edge
     from mock_platform.serving.http.loop_server import LoopCompanion
     from mock_platform.serving.proxy_in_cluster import SharedProxy
     from mock_platform.serving.restoring import Opened
@@ -72,15 +72,15 @@ def serve_until_stopped(serving: ServeOptions) -> None:
         platform = opened.platform
         platform.on_error = report_error
         platform.observers.append(logs.log_warnings)
-        application = create_app(platform)
+        edge = make_edge(platform)
 
         with (
             close_after(opened),
             watch_files(opened, active=serving.watch),
             send_to_shadow(platform, serving.shadow),
-            _intercept(opened, application, serving.intercept) as proxy,
+            _intercept(opened, edge, serving.intercept) as proxy,
             collect_rarely(),
-            _join_engine(opened, application, proxy) as (front, companion, join),
+            _join_engine(opened, edge, proxy) as (front, companion, join),
         ):
 
             def ready(bound: Bound) -> None:
@@ -104,17 +104,17 @@ def serve_until_stopped(serving: ServeOptions) -> None:
 
 @contextlib.contextmanager
 def _join_engine(
-    opened: Opened, application: PlatformApplication, proxy: OpenProxy | None
+    opened: Opened, edge: Edge, proxy: OpenProxy | None
 ) -> Iterator[tuple[WSGIApplication, LoopCompanion | None, Callable[[], object]]]:
     """Yield what serves, what runs beside it, and what to call when the server answers."""
     if not opened.platform.worlds.shared:
-        yield application, None, lambda: None
+        yield edge, None, lambda: None
         return
     from mock_platform.cli.worker import join_engine, make_hop, make_socket_folder
 
     with make_socket_folder() as folder:
         placement, listener = join_engine(opened, folder)
-        hop, front = make_hop(opened, application, placement, listener)
+        hop, front = make_hop(opened, edge, placement, listener)
         limits = opened.platform.settings.connection
         beside = add_proxy(cast("SharedProxy | None", proxy), front, limits, hop)
         yield front, beside, placement.join

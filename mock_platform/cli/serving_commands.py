@@ -177,9 +177,9 @@ def serve(
 ) -> None:
     """Serve until stopped; prints one line READY {…} to standard output when ready."""
     from mock_platform.scenario.outline import is_file
-    from mock_platform.serving.garbage import load_without_collecting
+    from mock_platform.serving.process import load_quickly
 
-    with load_without_collecting():
+    with load_quickly():
         from mock_platform.cli.server_context import ServeOptions
         from mock_platform.cli.serving import serve_until_stopped
 

@@ -33,23 +33,21 @@ from mock_platform.cli.server_context import (
     watch_files,
 )
 from mock_platform.cli.signals import STOPPING, StopSignals
-from mock_platform.serving.app import CONTROL, create_app
+from mock_platform.serving.app import make_edge
 from mock_platform.serving.cluster import Place, Placement
 from mock_platform.serving.cluster.directory import Directory
 from mock_platform.serving.cluster.hop import Hop, PlacedApplication
 from mock_platform.serving.cluster.placement import ByHash, ByLease
 from mock_platform.serving.cluster.shared_worlds import EngineLeases
-from mock_platform.serving.garbage import collect_rarely
 from mock_platform.serving.http import Bound, CannotBind, serve_forever
 from mock_platform.serving.http.binding import bind, share
+from mock_platform.serving.process import collect_rarely
 from mock_platform.serving.restoring import open_platform
 from mock_platform.world.names import DEFAULT
 from mock_platform.world.shared_worlds import SharedWorlds
 from mock_platform.world.store.backends import name_share
 
 if TYPE_CHECKING:
-    from mock_platform.control.plane import ControlPlane
-    from mock_platform.serving.flask.application import PlatformApplication
     from mock_platform.serving.flask.wsgi import Edge
     from mock_platform.serving.http.tls import TlsMaterial
     from mock_platform.serving.proxy_in_cluster import SharedProxy
@@ -84,14 +82,12 @@ def make_socket_folder() -> Iterator[Path]:
 
 def make_hop(
     opened: Opened,
-    application: PlatformApplication,
+    edge: Edge,
     placement: Placement,
     listener: socket.socket | None = None,
 ) -> tuple[Hop, PlacedApplication]:
     """Return what hands requests to other processes, and the application that uses it."""
-    control: ControlPlane = application.extensions[CONTROL]
-    edge = cast("Edge", application.wsgi_app)
-    hop = Hop(placement, edge, control.list_questions(), listener)
+    hop = Hop(placement, edge, edge.control.list_questions(), listener)
     opened.platform.peers = hop
     return hop, PlacedApplication(edge, placement, hop)
 
@@ -276,8 +272,7 @@ def _serve(team: Team, index: int, wire: Wire, stop: StopSignals) -> None:
                 placement, listener = join_engine(opened, team.folder, index)
             else:
                 placement = ByHash(places, index, team.secret, directory.list_kept())
-            application = create_app(platform)
-            hop, front = make_hop(opened, application, placement, listener)
+            hop, front = make_hop(opened, make_edge(platform), placement, listener)
             hop.on_drained = wire.drain
 
             def ready(_: Bound) -> None:

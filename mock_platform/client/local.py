@@ -108,17 +108,19 @@ class LocalJournal(JournalFace):
     """The journal of a world in this process; readable after the world was dropped."""
 
     def __init__(self, world: World, platform: Platform) -> None:
-        self._journal = world.journal
+        self._world, self._journal = world, world.journal
         self._world_name = world.name
         self._platform = platform
 
     def find(self, **query: Unpack[PageQuery]) -> list[JournalEntry]:
         loaded = load_query(QueryOfList(), serialize_query(query, PageQuery))
-        return self._journal.find(read_query(self._platform, loaded), loaded.get("limit"))
+        return self._journal.find(
+            read_query(self._platform, self._world, loaded), loaded.get("limit")
+        )
 
     def count(self, **query: Unpack[EntryQuery]) -> int:
         loaded = load_query(QueryOfRequests(), serialize_query(query, EntryQuery))
-        return self._journal.count(read_query(self._platform, loaded))
+        return self._journal.count(read_query(self._platform, self._world, loaded))
 
     def get(self, request_id: str) -> JournalEntry | None:
         return self._journal.get(request_id)

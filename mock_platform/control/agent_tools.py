@@ -305,12 +305,13 @@ def list_requests(request: ControlRequest, given: Mapping[str, Any]) -> str:
     """List the newest requests, why they were refused, and what all would have cost so far."""
     world = request.world
     wanted = {name: value for name, value in given.items() if name in {"operation", "status"}}
-    found = world.journal.find(read_query(request.platform, wanted), given["limit"])
+    query = read_query(request.platform, world, wanted)
+    found = world.journal.find(query, given["limit"])
     lines = [_describe_entry(entry) for entry in found]
     if not found:
         lines = [f"No request {'matches' if wanted else 'came to world ' + world.name} yet."]
     costs = describe_costs(request.services.costs.document(world))
-    total = f"{world.journal.count(read_query(request.platform, wanted))} in all. So far: {costs}."
+    total = f"{world.journal.count(query)} in all. So far: {costs}."
     following = (
         "Next: explain_request with an id. To hand all of it over: "
         f"mock-platform case FILE --world {world.name}"
@@ -322,7 +323,7 @@ def explain_request(request: ControlRequest, given: Mapping[str, Any]) -> str:
     """Explain the answer to one request: caller, rule, changes, warnings, what would help."""
     world, asked = request.world, given.get("request_id")
     if asked is None:
-        newest = world.journal.find(read_query(request.platform, {}), 1)
+        newest = world.journal.find(read_query(request.platform, world, {}), 1)
         if not newest:
             raise ControlRefusal(404, f"World {world.name} had no request yet.")
         return "\n".join(_explain(newest[0]))

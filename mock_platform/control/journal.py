@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -12,11 +12,13 @@ from mock_platform.api.guesses import hint_at_operation
 from mock_platform.control.questions import ENTRY, find_world_of_entry
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest, Route
-from mock_platform.core.errors import BadQuery
+from mock_platform.core.errors import BadQuery, UnknownScenario
 from mock_platform.core.fields import Choice, Instant, Integer, ListOf, Nested, Text
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.schema import Schema
 from mock_platform.platform import Platform
+from mock_platform.scenario.director import NAME as PREFER
+from mock_platform.scenario.director import find_engine
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.endings import COMPLETE, HOWS
 from mock_platform.world.journal import JournalEntry, Query
@@ -106,7 +108,7 @@ class CountAnswer(Schema):
 def list_requests(request: ControlRequest) -> dict[str, Any]:
     """Return the matching entries, oldest first."""
     journal = request.world.journal
-    query = read_query(request.platform, request.query)
+    query = read_query(request.platform, request.world, request.query)
     found = journal.find(query, request.query.get("limit"))
     return {"requests": [entry.as_json() for entry in found], "dropped": journal.dropped}
 
@@ -117,7 +119,7 @@ def archive_requests(request: ControlRequest) -> Response:
     from flask import Response
 
     world = request.world
-    query = read_query(request.platform, request.query)
+    query = read_query(request.platform, request.world, request.query)
     found = world.journal.find(query, request.query.get("limit"))
     return Response(
         dumps(archive(found, world.journal.dropped)),
@@ -128,7 +130,11 @@ def archive_requests(request: ControlRequest) -> Response:
 
 def count_requests(request: ControlRequest) -> dict[str, int]:
     """How many entries match."""
-    return {"count": request.world.journal.count(read_query(request.platform, request.query))}
+    return {
+        "count": request.world.journal.count(
+            read_query(request.platform, request.world, request.query)
+        )
+    }
 
 
 def get_request(request: ControlRequest) -> dict[str, Any]:
@@ -166,16 +172,16 @@ def find_entry(platform: Platform, world: World, entry_id: str) -> JournalEntry:
     )
 
 
-def read_query(platform: Platform, sent: Mapping[str, Any]) -> Query:
+def read_query(platform: Platform, world: World, sent: Mapping[str, Any]) -> Query:
     """Return the search for a query that its schema has checked.
 
     Raises:
-        BadQuery: An operation or method does not exist; a check for "no such request" would always
-            pass.
+        BadQuery: An operation, a method or a scenario does not exist; a check for "no such request"
+            would always pass.
     """
     faults: list[tuple[str, str]] = []
     operation, method, since = sent.get("operation"), sent.get("method"), sent.get("since")
-    ended = sent.get("ended")
+    ended, rule = sent.get("ended"), sent.get("rule")
     if operation is not None:
         known = [entry.id for entry in platform.operations]
         if operation not in known:
@@ -185,6 +191,8 @@ def read_query(platform: Platform, sent: Mapping[str, Any]) -> Query:
         faults.append(("method", f"method must be one of {', '.join(METHODS)}, got {method!r}"))
     if ended is not None and ended not in HOWS:
         faults.append(("ended", f"ended must be one of {', '.join(HOWS)}, got {ended!r}"))
+    if rule is not None:
+        faults += [("rule", fault) for fault in _find_rule_faults(world, rule)]
     if faults:
         raise BadQuery(faults)
     return Query(
@@ -192,10 +200,25 @@ def read_query(platform: Platform, sent: Mapping[str, Any]) -> Query:
         status=sent.get("status"),
         method=method,
         path=sent.get("path"),
-        rule=sent.get("rule"),
+        rule=rule,
         ended=ended,
         since=None if since is None else parse_instant(since),
     )
+
+
+def _find_rule_faults(world: World, rule: str) -> Iterator[str]:
+    """Yield what is wrong with the name of a scenario, or of one of its rules as NAME/0."""
+    name, slash, number = rule.partition("/")
+    if name == PREFER or world.journal.count(Query(rule=rule)):
+        return  # the second also for a scenario that was deleted
+    try:
+        rules = find_engine(world).find(name).document["rules"]
+    except UnknownScenario as fault:
+        yield str(fault)
+    else:
+        if slash and number not in map(str, range(len(rules))):
+            there = ", ".join(f"{name}/{each}" for each in range(len(rules))) or "none"
+            yield f"scenario {name!r} has no rule {number!r}; its rules are {there}"
 
 
 # The archive, which the developer tools of browsers can open. Most commands need no writer of it.

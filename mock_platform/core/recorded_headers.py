@@ -14,7 +14,7 @@ from mock_platform.core.description.openapi import V2_VERSION
 from mock_platform.core.envelope import JSON, NO_CACHE
 from mock_platform.core.failures.problems import MEDIA_TYPE
 from mock_platform.core.operation import Dialect, dialect_of
-from mock_platform.core.pairs import Pairs
+from mock_platform.core.pairs import Pairs, share_pair
 from mock_platform.core.wire import RECORDED_WIRE
 from mock_platform.world.world import World
 
@@ -40,9 +40,6 @@ _OF_V2: Pairs = [
 _OF_OTHERS: Pairs = [NO_CACHE[0], *_SECURITY]
 _ASSUMED_OF_OTHERS = {RECORDED_WIRE.id: RECORDED_WIRE}
 _ASSUMED = {**_ASSUMED_OF_OTHERS, RECORDED_HEADERS.id: RECORDED_HEADERS}
-_LONGEST = 10_000
-_DURATIONS = [("x-response-time", str(number)) for number in range(_LONGEST + 1)]
-"""The journal keeps them for thousands of answers, which so share them."""
 _GZIP = ("content-encoding", "gzip")
 _ATTACHMENT = ("content-disposition", "attachment; filename=json.json")
 _BODILESS = frozenset({204, 304})
@@ -75,7 +72,7 @@ def dress_recorded(call: Call, reply: Reply, world: World, turn: int, millisecon
     ]
     if is_known:
         number = turn - world.history.start_turn  # the same for the same requests after a reset
-        headers.append(_DURATIONS[min(int(milliseconds), _LONGEST)])
+        headers.append(share_pair("x-response-time", str(int(milliseconds))))
         headers.append(("x-transaction-id", world.ids.stamp(number)))
     reply.headers = headers
     return len(first) > 1

@@ -19,12 +19,10 @@ from marshmallow.schema import SchemaMeta
 from mock_platform.core.fields import Flag, Instant, ListOf, Nested
 
 _Hooks = dict[str, list[tuple[str, bool, dict[str, Any]]]]
-_NO_HOOKS = frozenset({"Meta", "_abc_impl", "_declared_fields", "opts"})
-"""What Python and marshmallow put into each class. A name that is missing here costs time only."""
 
 
 class _SchemaMeta(SchemaMeta):
-    """Makes schemas; one that adds only fields to a single base has the hooks of the base."""
+    """Makes schemas; most have the hooks of their bases, which so need no search."""
 
     found_hooks: _Hooks
 
@@ -44,19 +42,23 @@ class _SchemaMeta(SchemaMeta):
         made._declared_fields = base._declared_fields | own  # noqa: SLF001 - as the library does
         return cast("_SchemaMeta", made)
 
+    def __init__(cls, *made_of: Any) -> None:  # noqa: N805 - of a metaclass
+        """Find the hooks, and leave out the library's register: nothing here is nested by name."""
+        ABCMeta.__init__(cls, *made_of)
+        cls._hooks = cls.resolve_hooks()
+
     def resolve_hooks(cls) -> _Hooks:  # noqa: N805 - of a metaclass
         """Return the methods that are called before and after loading, by the time of the call."""
         # marshmallow collects hooks (methods marked with `@validates_schema` and the like) by a
-        # walk over each attribute of each class in the order of inheritance. If a class adds fields
-        # only, the walk would find exactly what it found for the base, so that result is reused.
-        # Two bases could each have hooks, and a method or any other attribute could be one: then
-        # the library looks itself.
-        base = cls.__bases__[0]
-        if len(cls.__bases__) == 1 and isinstance(base, _SchemaMeta) and not _list_additions(cls):
-            cls.found_hooks = base.found_hooks
-        else:
-            cls.found_hooks = super().resolve_hooks()
-        return cls.found_hooks
+        # walk over each attribute of each class in the order of inheritance. If all bases have the
+        # same ones, and the class neither marks a method nor replaces one that was marked, the walk
+        # would find those again. Otherwise the library looks itself.
+        found = [getattr(base, "found_hooks", None) for base in cls.__bases__]
+        hooks: _Hooks | None = found[0]
+        if hooks is None or any(each != hooks for each in found) or _changes_hooks(cls, hooks):
+            hooks = super().resolve_hooks()
+        cls.found_hooks = hooks
+        return hooks
 
 
 def _is_special(attrs: Mapping[str, Any]) -> bool:
@@ -64,12 +66,12 @@ def _is_special(attrs: Mapping[str, Any]) -> bool:
     return "Meta" in attrs or any(isinstance(value, type) for value in attrs.values())
 
 
-def _list_additions(cls: type) -> list[str]:
-    """Return what a class has beside its fields, which marshmallow has taken out of it."""
-    # marshmallow's metaclass has removed the declared fields from the class before this is called.
-    # What is left beside the names that every class has are methods and constants. A constant is no
-    # hook, but telling them apart would be the library's business.
-    return [name for name in vars(cls) if name not in _NO_HOOKS and not name.startswith("__")]
+def _changes_hooks(cls: type, hooks: _Hooks) -> bool:
+    """Return whether a class has hooks that are not among those of its bases, or replaces one."""
+    names = {name for rows in hooks.values() for name, _, _ in rows}
+    return any(
+        name in names or hasattr(value, "__marshmallow_hook__") for name, value in vars(cls).items()
+    )
 
 
 class Schema(marshmallow.Schema, metaclass=_SchemaMeta):
@@ -86,6 +88,13 @@ class Schema(marshmallow.Schema, metaclass=_SchemaMeta):
 
     find_faults: ClassVar[Callable[..., Iterable[tuple[str, str]]] | None] = None
     """`Rules` that come with the parameters: every operation that takes them has these as well."""
+
+    @classmethod
+    def from_dict(
+        cls, fields: Mapping[str, Field[Any]], *, name: str = "GeneratedSchema"
+    ) -> type[Schema]:
+        """Return a schema with these fields; unlike the library, without a class of options."""
+        return cast("type[Schema]", _SchemaMeta(name, (cls,), {"__module__": __name__, **fields}))
 
     def load(self, *arguments: Any, **options: Any) -> Any:
         """Return the loaded data, as the library does.

@@ -94,6 +94,8 @@ IN_WORLD: dict[str, tuple[type[Exception], Mistake]] = {
     "finding less than nothing": (BadQuery, lambda w: w.journal.find(limit=-1)),
     "finding since no moment": (ValueError, lambda w: w.journal.find(since="noon")),
     "finding by an unknown name": (TypeError, lambda w: w.journal.find(methd="GET")),
+    "finding an unknown scenario": (BadQuery, lambda w: w.journal.find(rule="answer-loss")),
+    "counting a rule that is not there": (BadQuery, lambda w: w.journal.count(rule="outage/9")),
     "counting an unknown operation": (BadQuery, lambda w: w.journal.count(operation="x")),
     "counting with a limit": (TypeError, lambda w: w.journal.count(limit=1)),
     "an unknown table": (UnknownTable, lambda w: w.state["acounts"]),

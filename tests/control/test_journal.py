@@ -44,6 +44,8 @@ def found(box: Sandbox, query: str) -> list[str]:
         ("?path=oauth2", ["r2", "r3"]),
         ("?since=2026-03-01T00:01:00Z", ["r2", "r3"]),
         ("?rule=usage-capped", []),
+        ("?rule=usage-capped/0", []),
+        ("?rule=prefer", []),
         ("?ended=complete", ["r1", "r2", "r3"]),
         ("?ended=reset", []),
         ("?limit=2", ["r2", "r3"]),

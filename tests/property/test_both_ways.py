@@ -8,6 +8,7 @@ finds on each of them.
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from mock_platform.core import reasons
 from mock_platform.core.address import split_world
 from mock_platform.core.connection import Peer, Request
 from mock_platform.core.operation import Operation
@@ -22,7 +24,7 @@ from mock_platform.platform import Platform
 from mock_platform.serving.app import create_app
 from mock_platform.serving.flask.sending import StreamBody
 from mock_platform.settings import Settings
-from mock_platform.world.clock import parse_instant
+from mock_platform.world.clock import machine_now, parse_instant
 from tests.generated import examples
 from tests.property.test_any_bytes import CREDENTIALS, TEXT, bare_environ, environs
 from tests.support import ACCOUNT, BEARER, HARBOR, signed
@@ -139,9 +141,12 @@ PEER = Peer(None, "127.0.0.1", "", "http", "127.0.0.1:8080")  # type: ignore[arg
 
 
 @pytest.fixture(scope="module")
-def four() -> Four:
-    """The same four for all examples."""
-    return Four()
+def four() -> Iterator[Four]:
+    """The same four for all examples; what they say of the machine's clock is one moment."""
+    now = machine_now()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reasons, "machine_now", lambda: now)
+        yield Four()
 
 
 OPERATIONS = Platform().operations

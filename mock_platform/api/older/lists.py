@@ -166,7 +166,7 @@ def list_all(call: Call, world: World) -> list[Record]:
 
 def list_posts(call: Call, world: World) -> list[Record]:
     """Return the latest posts of the members of a list."""
-    members = records.LIST_MEMBERS.list_targets(world, require_list(call, world))
+    members = records.LIST_MEMBERS.find_targets(world, require_list(call, world))
     is_listed, (low, high) = operations.make_list_sight(call, world), older.read_bounds(call)
     found = world.store.page(
         "posts",

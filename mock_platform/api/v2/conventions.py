@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, Literal, Unpack, cast
+from typing import Any, Literal, Unpack
 
 from marshmallow import fields, pre_load
 from msgspec import Struct
@@ -448,5 +448,4 @@ def wrap_data(
 
 def make_schema(name: str, /, **parts: fields.Field[Any]) -> type[Schema]:
     """Return a schema with these fields."""
-    made = Schema.from_dict(dict(parts), name=name)
-    return cast("type[Schema]", made)  # the library says that it is one of its own
+    return Schema.from_dict(parts, name=name)

@@ -33,7 +33,6 @@ from mock_platform.core.connection import CONNECTION, Connection, Pause
 from mock_platform.core.fields import Text
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.schema import Schema
-from mock_platform.platform import Platform
 from mock_platform.world import redact
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.endings import HOWS, describe_end, is_unusual
@@ -82,12 +81,13 @@ class EntryFilter(Struct, frozen=True):
         )
 
 
-def read_filter(platform: Platform, sent: Mapping[str, str]) -> EntryFilter:
+def read_filter(request: ControlRequest) -> EntryFilter:
     """Return the filter that was typed.
 
     Raises:
         ControlRefusal: 422 with every value that no entry can have, and what it may be.
     """
+    sent = request.query
     values = {name: sent[name].strip() for name in NAMES if sent.get(name, "").strip()}
     text, status = values.pop("text", "").lower(), values.pop("status", "")
     query, faults = Query(), []
@@ -97,7 +97,7 @@ def read_filter(platform: Platform, sent: Mapping[str, str]) -> EntryFilter:
     except ValidationError:
         faults.append(("status", f"status: expected {StatusRange.kind}, got {status!r}"))
     try:
-        query = read_query(platform, values | exact)
+        query = read_query(request.platform, request.world, values | exact)
     except Exception as fault:
         refusal = as_refusal(fault)
         if refusal is None:
@@ -259,7 +259,7 @@ def show_requests(request: ControlRequest) -> Response:
     """Return the newest requests, or those before one."""
     sent = request.query
     chosen: list[EntryFilter] = []
-    refused = attempt(sent, lambda: chosen.append(read_filter(request.platform, sent)))
+    refused = attempt(sent, lambda: chosen.append(read_filter(request)))
     journal = request.world.journal
     tail = Tail(journal)
     entries = tail.read_all()
@@ -291,7 +291,7 @@ def show_requests(request: ControlRequest) -> Response:
 
 def stream_requests(request: ControlRequest) -> Response:
     """Return new requests as server-sent events, as long as somebody looks."""
-    wanted = read_filter(request.platform, request.query)
+    wanted = read_filter(request)
     # A browser that was cut off sends where it was.
     after = request.flask.headers.get("Last-Event-ID") or request.query.get("after", "")
     console: Console = current_app.extensions[KEY]

@@ -36,6 +36,10 @@ class RateLimitEffect(Struct, frozen=True):
         key = ("scenario", name, str(index), "" if who is None else str(who["id"]))
         windows = staging.world.windows
         if self.limit is None and windows.is_over(key) and not staging.alone:
+            call.rule = None
+            call.without_effect = (
+                f"Rule {index} of scenario {name} let the call pass: the first window is over"
+            )
             return proceed()
         state = windows.count(key, self.limit or 0, self.window)
         headers = dict(rate_headers(state))

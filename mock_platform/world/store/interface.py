@@ -7,7 +7,7 @@ puts a new dictionary.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -71,10 +71,14 @@ class Term(NamedTuple):
 
 
 class Within(NamedTuple):
-    """A field that has one of several values."""
+    """A field that has one of several values.
+
+    Where many records have such a value, a collection that is no sequence is asked for the values
+    of records and not for its own, which may take long to list.
+    """
 
     field: str
-    values: Sequence[Any]
+    values: Collection[Any]
 
 
 def words(text: str) -> set[str]:

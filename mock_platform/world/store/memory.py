@@ -235,7 +235,8 @@ class MemoryStore:
         """Return a page if it ends among the first entries with any value, else `None`."""
         # A look into an index for each of many values takes long. Most often the first entries of
         # all have enough with one of the values.
-        allowed, looked, matching = frozenset(within.values), 0, 0
+        values, looked, matching = within.values, 0, 0
+        allowed = frozenset(values) if isinstance(values, Sequence) else values
 
         def is_kept(record: Record) -> bool:
             nonlocal looked, matching
@@ -382,7 +383,8 @@ class MemoryStore:
 
     def snapshot(self) -> Snapshot:
         """Return the current state as a value that later changes do not affect."""
-        return Snapshot({t: dict(rows) for t, rows in self._rows.items()}, self._next_seq)
+        written = {table: dict(self._rows[table]) for table in self._versions}
+        return Snapshot(self._rows | written, self._next_seq)
 
     def restore(self, snapshot: Snapshot, *, base: Base | None = None) -> None:
         """Return to a state from `snapshot`, with another `base` if given.
@@ -392,7 +394,8 @@ class MemoryStore:
         """
         self._check_no_transaction()
         self._base = base or self._base
-        self._rows = {table: dict(rows) for table, rows in snapshot.rows.items()}
+        # The rows of a table are copied when one of them is written.
+        self._rows = cast("dict[str, dict[str, Slot]]", dict(snapshot.rows))
         self._next_seq = snapshot.next_seq
         # The overlay's indexes are dropped, not updated: they are made again at the next search,
         # over the few records that differ. Those of the base stay, unless the base itself is
@@ -494,12 +497,14 @@ class MemoryStore:
     def _set(self, table: str, key: str, slot: Slot, *, present: bool) -> None:
         """Set the overlay's value for a key to `slot` (remove it if not `present`)."""
         self._edits += 1
+        if table not in self._versions:  # the first write since a state was restored
+            self._rows[table] = dict(self._rows.get(table, ()))
         self._versions[table] = self._edits
         edited = self._edited.get(table)
         if edited is not None:
             edited.pop(key, None)  # the last edit goes to the end
             edited[key] = self._edits
-        rows = self._rows.setdefault(table, {})
+        rows = self._rows[table]
         old, was_present = rows.get(key), key in rows
         base_row = self._base.rows.get(table, {}).get(key)
         # The indexes of the overlay also count the base's rows that it hides, so that a total needs

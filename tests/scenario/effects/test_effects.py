@@ -265,6 +265,8 @@ def test_a_used_up_rate_limit(box: Sandbox) -> None:
     told = [first.headers[f"x-rate-limit-{each}"] for each in ("limit", "remaining", "reset")]
     assert ["1", "0", second.headers["x-rate-limit-reset"]] == told
     assert "x-rate-limit-limit" not in later[0].headers
+    assert "X-Mock-Rule" not in later[0].headers
+    assert "the first window is over" in later[0].headers["X-Mock-Why"]
     assert 429 == box.call("GET", "/12/accounts", keys=NORTHBIKE).status_code
 
 

@@ -185,7 +185,7 @@ def list_followers(call: Call, world: World) -> dict[str, Any]:
 
 def list_posts(call: Call, world: World) -> dict[str, Any]:
     """Return the page of posts of the members of a list."""
-    members = LIST_MEMBERS.list_targets(world, require_list(call, world)["id"])
+    members = LIST_MEMBERS.find_targets(world, require_list(call, world)["id"])
     page = take_page_both_ways(
         call,
         world,

@@ -7,9 +7,9 @@ see are fields of the two records; `add` and `remove` move them by one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 from marshmallow.fields import Field
 from msgspec import Struct
@@ -66,7 +66,7 @@ class Relation(Struct, frozen=True, dict=True):
         schema.__doc__ = self.text
         return Table(
             self.name,
-            cast("type[Schema]", schema),
+            schema,
             key="id",
             references=tuple(
                 Reference(
@@ -136,6 +136,10 @@ class Relation(Struct, frozen=True, dict=True):
         found = world.store.page(self.name, {self.source.field: source})
         return [entry.record[self.target.field] for entry in found]
 
+    def find_targets(self, world: World, source: str, *more: str) -> Collection[str]:
+        """Return the same ids and `more` as a collection, which finds one without listing all."""
+        return _Targets(self, world, source, more)
+
     def list_sources(self, world: World, target: str) -> list[str]:
         """Return the ids from which edges lead to a record, oldest edge first."""
         found = world.store.page(self.name, {self.target.field: target})
@@ -176,6 +180,32 @@ class Relation(Struct, frozen=True, dict=True):
         if "id" in record or not all(isinstance(end, str) for end in ends):
             return dict(record)
         return {"id": self.key(str(ends[0]), str(ends[1])), **record}
+
+
+class _Targets(Collection[str]):
+    """The ids to which the edges of a record lead, and some more."""
+
+    def __init__(
+        self, relation: Relation, world: World, source: str, more: Collection[str]
+    ) -> None:
+        self._relation, self._world, self._source, self._more = relation, world, source, more
+        self._known = dict.fromkeys(more, True)
+
+    def __contains__(self, key: object) -> bool:
+        if not isinstance(key, str):
+            return False
+        known = self._known.get(key)
+        if known is None:
+            edge = self._relation.find(self._world, self._source, key)
+            known = self._known[key] = edge is not None
+        return known
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._more
+        yield from self._relation.list_targets(self._world, self._source)
+
+    def __len__(self) -> int:
+        return len(self._more) + self._relation.count_targets(self._world, self._source)
 
 
 def add_to_count(world: World, table: str, key: str, name: str, step: int) -> None:
@@ -261,17 +291,25 @@ POST_VISIBILITY = expectation(
 )
 
 
+_FEW_BLOCKS = 100
+"""Up to so many blocks of a user are read at once, not one by one for each author of a list."""
+
+
 def is_present(user: Record) -> bool:
     """Return whether a user is neither suspended nor deactivated."""
     return not user.get("_suspended") and not user.get("_deactivated")
 
 
 def may_see_posts_of(
-    world: World, author: Record, viewer_id: str | None, *, has_blocks: bool = True
+    world: World,
+    author: Record,
+    viewer_id: str | None,
+    is_apart: Callable[[str], bool] | None = None,
 ) -> bool:
     """Return whether a viewer may see the posts of a user; `None` is somebody without an account.
 
-    `has_blocks` is false if the viewer has no blocks at all. See `POST_VISIBILITY`.
+    `is_apart` knows all blocks of the viewer; without it, those of the two are looked up. See
+    `POST_VISIBILITY`.
     """
     if not is_present(author):
         return False
@@ -281,14 +319,16 @@ def may_see_posts_of(
         viewer_id is None or FOLLOWS.find(world, viewer_id, author["id"]) is None
     ):
         return False
-    return viewer_id is None or not (has_blocks and is_blocked(world, author["id"], viewer_id))
+    if viewer_id is None:
+        return True
+    return not (
+        is_blocked(world, author["id"], viewer_id) if is_apart is None else is_apart(author["id"])
+    )
 
 
 def make_sight_of(world: World, viewer_id: str | None) -> Callable[[Record], bool]:
     """Return the test whether a viewer may see a post; each author is looked up once."""
-    has_blocks = viewer_id is not None and bool(
-        BLOCKS.count_targets(world, viewer_id) or BLOCKS.count_sources(world, viewer_id)
-    )
+    is_apart = None if viewer_id is None else _make_block_test(world, viewer_id)
     found: dict[str, bool] = {}
 
     def may_see(post: Record) -> bool:
@@ -297,11 +337,19 @@ def make_sight_of(world: World, viewer_id: str | None) -> Callable[[Record], boo
         if answer is None:
             author = world.store.get("users", user_id)
             answer = found[user_id] = author is None or may_see_posts_of(
-                world, author, viewer_id, has_blocks=has_blocks
+                world, author, viewer_id, is_apart
             )
         return answer
 
     return may_see
+
+
+def _make_block_test(world: World, user_id: str) -> Callable[[str], bool]:
+    """Return the test whether a block separates another user from this one."""
+    if BLOCKS.count_targets(world, user_id) + BLOCKS.count_sources(world, user_id) > _FEW_BLOCKS:
+        return lambda other: is_blocked(world, other, user_id)
+    blocks = BLOCKS.list_targets(world, user_id) + BLOCKS.list_sources(world, user_id)
+    return frozenset(blocks).__contains__
 
 
 def is_blocked(world: World, one: str, other: str) -> bool:

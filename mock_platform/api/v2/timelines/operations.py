@@ -71,10 +71,6 @@ _LARGEST_ID_FIRST = Order("id", descending=True)
 _BEHIND = 1 << 40
 """Above every sequence number."""
 _FEW_POSTS = 100
-_FEW_FOLLOWS = 100
-"""Up to so many followed users, their posts are looked up user by user."""
-_NEAR = 1000
-"""So many of the newest posts of all are looked at first for a caller who follows many."""
 
 
 class MentionsQuery(PostPageQuery):
@@ -142,7 +138,7 @@ def list_mentions(call: Call, world: World, user: Record) -> dict[str, Any]:
 def list_home(call: Call, world: World) -> dict[str, Any]:
     """Return the page of the posts of the caller and of those whom the caller follows."""
     user_id = get_user(call)["id"]
-    may_see, is_followed = make_sight(call, world), _find_followed(world, user_id)
+    may_see, shown_authors = make_sight(call, world), FOLLOWS.find_targets(world, user_id, user_id)
 
     @cache
     def is_wanted(author_id: str) -> bool:
@@ -155,33 +151,14 @@ def list_home(call: Call, world: World) -> dict[str, Any]:
         return (
             may_see(post)
             and is_wanted(author)
-            and (answered in {None, author} or author == user_id or is_followed(answered))
+            and (answered in {None, author} or author == user_id or answered in shown_authors)
             and (not post.get("_community_id") or bool(post.get("_share_with_followers")))
             and (original is None or is_wanted(original["_user_id"]))
         )
 
-    take = partial(_take, call, world, most=_LONGEST, scope=user_id)
-    if FOLLOWS.count_targets(world, user_id) > _FEW_FOLLOWS:
-        # One look into an index for each of thousands of users would take long. Most often the
-        # newest posts of all fill the page; only if not, the users are asked one by one.
-        page = take(
-            {}, depth=_NEAR, where=lambda post: is_followed(post["_user_id"]) and is_shown(post)
-        )
-        is_first = "pagination_token" not in call.params
-        if page.next_token is not None and (is_first or page.previous_token is not None):
-            return _show(call, world, page)
-    within = Within("_user_id", [user_id, *FOLLOWS.list_targets(world, user_id)])
-    return _show(call, world, take({}, within=within, where=is_shown))
-
-
-def _find_followed(world: World, user_id: str) -> Callable[[str], bool]:
-    """Return the test whether a user follows another one, or is the other one."""
-
-    @cache
-    def is_followed(other: str) -> bool:
-        return other == user_id or FOLLOWS.find(world, user_id, other) is not None
-
-    return is_followed
+    within = Within("_user_id", shown_authors)
+    page = _take(call, world, {}, most=_LONGEST, scope=user_id, within=within, where=is_shown)
+    return _show(call, world, page)
 
 
 def _take(
@@ -190,7 +167,6 @@ def _take(
     match: Mapping[str, Any],
     *,
     most: int,
-    depth: int | None = None,
     where: Callable[[Record], bool] | None = None,
     scope: str = "",
     **more: Any,
@@ -222,7 +198,7 @@ def _take(
         form=TIMED_POSTS,
         where=is_shown,
         most=most,
-        depth=depth or most,
+        depth=most,
         begin=((2, end), -1),  # before all posts of that moment: times are texts, which are kind 2
         end=((2, start), -1),
         scope=scope,

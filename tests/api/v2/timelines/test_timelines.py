@@ -8,6 +8,8 @@ import pytest
 
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS, MUTES, Relation
 from mock_platform.api.v2.timelines import operations
+from mock_platform.world.store import memory
+from mock_platform.world.world import World
 from tests.api.v2.posts.support import INES, OTHER, OWN, add_user, ids, make
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox, sandbox
@@ -148,7 +150,7 @@ def test_who_is_hidden(box: Sandbox, path: str) -> None:
 @pytest.mark.parametrize("few", [100, 0])
 def test_home(box: Sandbox, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Posts of the caller and of followed users, whether those are few or many."""
-    monkeypatch.setattr(operations, "_FEW_FOLLOWS", few)
+    monkeypatch.setattr(memory, "_FEW_VALUES", few)
     relate(box, FOLLOWS, OWN, NEW)
     with box.world.work():
         FOLLOWS.remove(box.world, OWN, INES)
@@ -178,12 +180,19 @@ def test_home(box: Sandbox, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_home_does_not_ask_user_by_user(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """A caller who follows many gets a full page from the newest posts of all."""
-    monkeypatch.setattr(operations, "_FEW_FOLLOWS", 0)
-    monkeypatch.setattr(operations, "Within", None)
+    monkeypatch.setattr(memory, "_FEW_VALUES", 0)
+    list_targets, listed = Relation.list_targets, list[Relation]()
+
+    def note(self: Relation, world: World, source: str) -> list[str]:
+        listed.append(self)
+        return list_targets(self, world, source)
+
+    monkeypatch.setattr(Relation, "list_targets", note)
     relate(box, FOLLOWS, OWN, NEW)
     posts = [make(box, NEW, f"Post {number}") for number in range(4)][::-1]
 
     assert posts[:3] == ids(box, HOME, HARBOR, max_results=3)
+    assert FOLLOWS not in listed
 
 
 REFUSED = [

@@ -5,12 +5,13 @@ from contextlib import suppress
 
 import pytest
 
-from mock_platform.serving.garbage import load_without_collecting
+from mock_platform.serving.process import load_quickly
+from tests.commands import python
 
 
 def test_nothing_is_collected_while_modules_are_loaded() -> None:
     """Afterwards the collector runs again, and leaves out what was made before."""
-    with load_without_collecting():
+    with load_quickly():
         paused = not gc.isenabled()
         made: list[list[int]] = [[] for _ in range(1000)]
         before = gc.get_freeze_count()
@@ -30,8 +31,31 @@ def test_garbage_collection_goes_on_as_it_was(
     monkeypatch.setattr(gc, "enable", lambda: state.append(True))
     monkeypatch.setattr(gc, "disable", lambda: state.append(False))
 
-    with suppress(ZeroDivisionError), load_without_collecting():
+    with suppress(ZeroDivisionError), load_quickly():
         assert not gc.isenabled()
         raise ZeroDivisionError
 
     assert gc.isenabled() is enabled
+
+
+_CHECK_ADDRESSES = """
+import re
+from mock_platform.serving.process import load_quickly
+from tests.commands import python
+compile_ = re.compile
+with load_quickly():
+    import mock_platform.serving.app
+from marshmallow.validate import Email, ValidationError
+assert re.compile is compile_
+waits = "_pattern" not in vars(Email.DOMAIN_REGEX)
+Email()("zoë@müller.example")
+try:
+    Email()("zoë@")
+except ValidationError:
+    print(waits)
+"""
+
+
+def test_the_pattern_of_mail_addresses_is_compiled_when_it_is_used() -> None:
+    """It does not cost time at the start, and checks addresses as it always did."""
+    assert python("-c", _CHECK_ADDRESSES).stdout.strip() == "True"
