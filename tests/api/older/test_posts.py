@@ -266,6 +266,20 @@ REFUSED = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("name", "status", "why"),
+    [
+        ("media_ids", 400, "The user has no media 99."),
+        ("in_reply_to_status_id", 403, "reply.in_reply_to_post_id: no post has the id 99."),
+    ],
+)
+def test_why_a_post_is_refused(box: Sandbox, name: str, status: int, why: str) -> None:
+    """The numbers say little; the header names what is not there."""
+    answer = box.call("POST", "/1.1/statuses/update.json", form={"status": "Beans", name: "99"})
+
+    assert (status, why) == (answer.status_code, answer.headers["X-Mock-Why"])
+
+
 @refusals(REFUSED)
 def test_what_is_refused(box: Sandbox, noon: None, row: Refusal) -> None:
     """Each refusal has the number and the status of the older interface."""
