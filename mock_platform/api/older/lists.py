@@ -10,7 +10,7 @@ from mock_platform.api.older import objects
 from mock_platform.api.older.conventions import add_fields, declare, make_page, require, run
 from mock_platform.api.v2.conventions import make_id_field, make_schema
 from mock_platform.api.v2.lists import lists_of_users, operations, records
-from mock_platform.api.v2.objects import answers, older_forms, post_view, users
+from mock_platform.api.v2.objects import answers, older_forms, post_view
 from mock_platform.api.v2.pages import NUMBERS
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.call import Call
@@ -18,7 +18,7 @@ from mock_platform.core.failures.errors import NumericFailure
 from mock_platform.core.fields import Choice, Flag, Integer, ListOf, Long, Nested, Text
 from mock_platform.core.operation import Handler
 from mock_platform.world.clock import parse_instant
-from mock_platform.world.store.interface import Record, Within
+from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 LIST_NAMES = expectation(
@@ -166,17 +166,12 @@ def list_all(call: Call, world: World) -> list[Record]:
 
 def list_posts(call: Call, world: World) -> list[Record]:
     """Return the latest posts of the members of a list."""
-    members = records.LIST_MEMBERS.find_targets(world, require_list(call, world))
-    is_listed, (low, high) = operations.make_list_sight(call, world), older.read_bounds(call)
-    found = world.store.page(
-        "posts",
-        {"nullcast": False} | ({} if call.params["include_rts"] else {"_reposted_post_id": None}),
-        order=users.NEWEST_FIRST,
-        within=Within("_user_id", members),
-        where=lambda post: low < post["id"] < high and is_listed(post),
-        limit=older.clamp(call, 20, 200),
-    )
-    return objects.show_read_posts(call, world, [entry.record for entry in found])
+    list_id, (low, high) = require_list(call, world), older.read_bounds(call)
+    match = {} if call.params["include_rts"] else {"_reposted_post_id": None}
+    take = partial(operations.take_posts, list_id=list_id, match=match,
+                   where=lambda post: low < post["id"] < high)  # fmt: skip
+    page = run(take, call, world, max_results=older.clamp(call, 20, 200))
+    return objects.show_read_posts(call, world, page.records)
 
 
 _LIST, _OTHERS_LIST = {"list_id": "1715300000000000101"}, {"list_id": "1715300000000000103"}

@@ -10,11 +10,11 @@ from typing import Any
 from mock_platform.api.older import conventions as older
 from mock_platform.api.older.conventions import add_fields, declare, run
 from mock_platform.api.older.objects import NO_ENTITIES, show_media_entity
-from mock_platform.api.v2.conventions import Rates, get_user_id, make_id_field, make_schema
+from mock_platform.api.v2.conventions import Rates, make_id_field, make_schema
 from mock_platform.api.v2.messages import conversations, events, operations
 from mock_platform.api.v2.messages.conversations import MESSAGE, TABLE
 from mock_platform.api.v2.objects.media_view import find_any_media
-from mock_platform.api.v2.pages import MESSAGES, TOKEN, TokenPage, take_page_both_ways
+from mock_platform.api.v2.pages import TOKEN
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import NumericFailure
@@ -74,25 +74,13 @@ def send(call: Call, world: World) -> Record:
 
 def list_(call: Call, world: World) -> Record:
     """Return the page of messages that the caller sent and received."""
+    take = partial(operations.take_events, match={"event_type": MESSAGE}, where=_is_of_two,
+                   since=wire_millis(world.clock.now() - _REACH))  # fmt: skip
     sent = {TOKEN: call.params["cursor"]} if "cursor" in call.params else {}
-    page = run(_take_page, call, world, max_results=older.clamp(call, 20, 50), **sent)
+    page = run(take, call, world, max_results=older.clamp(call, 20, 50), **sent)
     shown = {"events": [_show(world, event) for event in page.records]}
     following = {} if page.next_token is None else {"next_cursor": page.next_token}
     return {**shown, **_show_apps(world, page.records), **following}
-
-
-def _take_page(call: Call, world: World) -> TokenPage:
-    user_id, since = get_user_id(call), wire_millis(world.clock.now() - _REACH)
-    return take_page_both_ways(
-        call,
-        world,
-        TABLE,
-        {"event_type": MESSAGE},
-        form=MESSAGES,
-        where=lambda event: user_id in event["_participants"] and _is_of_two(event),
-        end=((2, since), -1),
-        scope=user_id,
-    )
 
 
 def show(call: Call, world: World) -> Record:

@@ -56,7 +56,13 @@ from mock_platform.api.v2.objects.lists import (
 )
 from mock_platform.api.v2.objects.post_view import list_versions
 from mock_platform.api.v2.objects.relations import BLOCKS, count_at_least
-from mock_platform.api.v2.pages import NUMBERS, TIMED_POSTS, TOKEN_FORMS, take_page_both_ways
+from mock_platform.api.v2.pages import (
+    NUMBERS,
+    TIMED_POSTS,
+    TOKEN_FORMS,
+    TokenPage,
+    take_page_both_ways,
+)
 from mock_platform.api.v2.prices import LIST_CREATE, LIST_MANAGE, LIST_READ, POST_READ, USER_READ
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE
 from mock_platform.core.auth.authenticate import Auth
@@ -185,21 +191,32 @@ def list_followers(call: Call, world: World) -> dict[str, Any]:
 
 def list_posts(call: Call, world: World) -> dict[str, Any]:
     """Return the page of posts of the members of a list."""
-    members = LIST_MEMBERS.find_targets(world, require_list(call, world)["id"])
-    page = take_page_both_ways(
-        call,
-        world,
-        "posts",
-        {"nullcast": False},
-        form=TIMED_POSTS,
-        where=make_list_sight(call, world),
-        within=Within("_user_id", members),
-        most=MOST_POSTS,
-    )
+    page = take_posts(call, world, require_list(call, world)["id"])
     return show_posts(call, world, page, page.records)
 
 
-def make_list_sight(call: Call, world: World) -> Callable[[Record], bool]:
+def take_posts(
+    call: Call,
+    world: World,
+    list_id: str,
+    match: Record | None = None,
+    where: Callable[[Record], bool] = lambda _post: True,
+) -> TokenPage:
+    """Return the page with those posts of the members of a list that match."""
+    is_listed = _make_sight(call, world)
+    return take_page_both_ways(
+        call,
+        world,
+        "posts",
+        {"nullcast": False, **(match or {})},
+        form=TIMED_POSTS,
+        where=lambda post: where(post) and is_listed(post),
+        within=Within("_user_id", LIST_MEMBERS.list_targets(world, list_id)),
+        most=MOST_POSTS,
+    )
+
+
+def _make_sight(call: Call, world: World) -> Callable[[Record], bool]:
     """Return the test whether the caller sees a post of a member among the posts of a list."""
     may_see = make_sight(call, world)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -62,6 +63,7 @@ from mock_platform.api.v2.pages import (
     TOKEN_FORMS,
     TOKEN_PAGES,
     PageMeta,
+    TokenPage,
     TokenPageQuery,
     show_list,
     take_page_both_ways,
@@ -234,22 +236,45 @@ def show_page(call: Call, world: World, conversation_id: str | None) -> dict[str
 
     With `conversation_id`, only those of that conversation.
     """
-    user_id = get_user_id(call)
     types = set(call.params.get("event_types") or EVENT_TYPES)
     match = {} if conversation_id is None else {"dm_conversation_id": conversation_id}
-    page = take_page_both_ways(
+    page = take_events(
         call,
         world,
-        TABLE,
         match,
-        form=MESSAGES,
-        where=lambda event: event["event_type"] in types and user_id in event["_participants"],
-        scope=user_id,
+        lambda event: event["event_type"] in types,
         endless=call.wire == "recorded",
     )
     answer = start_answer(call, world)
     data = [show_event(call, event, answer) for event in page.records]
     return show_list(data, **answer.parts(), meta=page.meta())
+
+
+def take_events(
+    call: Call,
+    world: World,
+    match: Record,
+    where: Callable[[Record], bool],
+    *,
+    since: str | None = None,
+    endless: bool = False,
+) -> TokenPage:
+    """Return a page of those events that the caller's user took part in, since a moment.
+
+    Pages of an `endless` list always have both tokens.
+    """
+    user_id = get_user_id(call)
+    return take_page_both_ways(
+        call,
+        world,
+        TABLE,
+        match,
+        form=MESSAGES,
+        where=lambda event: user_id in event["_participants"] and where(event),
+        end=None if since is None else ((2, since), -1),
+        scope=user_id,
+        endless=endless,
+    )
 
 
 def show_event(call: Call, event: Record, answer: PostAnswer) -> dict[str, Any]:
