@@ -68,7 +68,8 @@ def require_list(call: Call, world: World) -> str:
     """Return the id of the list that the parameters name.
 
     Raises:
-        NumericFailure: None is named (112), or the caller sees none (34).
+        NumericFailure: None is named (112).
+        ProblemFailure: The caller sees none (its number is 34).
     """
     sent, list_id = call.params, call.params.get("list_id")
     if list_id is None:
@@ -78,9 +79,7 @@ def require_list(call: Call, world: World) -> str:
         owned = world.store.page("lists", {"owner_id": owner["id"]})
         slugs = {_make_slug(one.record["name"]): one.key for one in owned}
         list_id = slugs.get(sent["slug"].lower(), "")
-    if records.find_list(call, world, list_id) is None:
-        raise NumericFailure(34)
-    return str(list_id)
+    return str(run(operations.require_list, call, world, {"id": list_id})["id"])
 
 
 def show_list(call: Call, world: World, list_id: str) -> Record:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mock_platform.api.older.conventions import Listing, make_page
+from mock_platform.api.older.conventions import Listing, make_page, run
 from mock_platform.api.v2.conventions import get_app
 from mock_platform.api.v2.objects import media_view, post_text, post_view, posts, relations, users
 from mock_platform.api.v2.objects.answers import get_viewer_id, may_see
+from mock_platform.api.v2.objects.lists import require_seen_post
 from mock_platform.api.v2.objects.older_forms import CUT_TEXT, make_user_object
 from mock_platform.api.v2.posts.changes import find_reposts
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
-from mock_platform.core.failures.errors import NumericFailure
 from mock_platform.core.fields import Flag, Json, ListOf, Long, Nested, Text
 from mock_platform.core.tables.table import AS, RECORDED
 from mock_platform.world.store.interface import Record
@@ -71,13 +71,9 @@ def require_post(call: Call, world: World, post_id: str) -> Record:
     """Return a post that the caller may see.
 
     Raises:
-        NumericFailure: It does not exist (144), or is hidden from the caller (179).
+        ProblemFailure: It does not exist (its number is 144), or is hidden from the caller (179).
     """
-    post = world.store.get("posts", post_id)
-    if post is None:
-        raise NumericFailure(144)
-    if not may_see(world, post, get_viewer_id(call)):
-        raise NumericFailure(179)
+    post: Record = run(require_seen_post, call, world, {"id": post_id})
     return post
 
 
