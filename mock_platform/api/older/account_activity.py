@@ -87,23 +87,14 @@ def subscribe(call: Call, world: World) -> None:
     """Subscribe all webhooks of the app to the calling user.
 
     Raises:
-        NumericFailure: There is no webhook (34), or the user is subscribed already (355).
+        NumericFailure: There is no webhook (34).
+        ProblemFailure: The user is subscribed already (its number is 355).
     """
     found = list_(call, world)
     if not found:
         raise NumericFailure(34)
-    if _find_subscriptions(call, world):
-        raise NumericFailure(355)
     for webhook in found:
         run(account_activity.subscribe, call, world, {"webhook_id": webhook["id"]})
-
-
-def _find_subscriptions(call: Call, world: World) -> list[Record]:
-    """Return the subscriptions of the user in the path, or of the calling one."""
-    user_id = call.path_params.get("user_id") or get_user_id(call)
-    find = account_activity_delivery.find_subscription
-    found = (find(world, webhook["id"], user_id) for webhook in list_(call, world))
-    return [one for one in found if one is not None]
 
 
 def require_subscriptions(call: Call, world: World) -> list[Record]:
@@ -112,10 +103,12 @@ def require_subscriptions(call: Call, world: World) -> list[Record]:
     Raises:
         NumericFailure: There is no subscription (34).
     """
-    found = _find_subscriptions(call, world)
-    if not found:
+    user_id = call.path_params.get("user_id") or get_user_id(call)
+    find = account_activity_delivery.find_subscription
+    found = [find(world, webhook["id"], user_id) for webhook in list_(call, world)]
+    if not any(found):
         raise NumericFailure(34)
-    return found
+    return [one for one in found if one is not None]
 
 
 def unsubscribe(call: Call, world: World) -> None:

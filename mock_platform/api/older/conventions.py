@@ -219,6 +219,7 @@ _REFUSALS = {
     324: ("media.media_ids", "attachments"),
     327: ("You cannot repost a Post",),
     349: ("You do not have permission to DM",),
+    355: ("DuplicateSubscriptionFailed",),
     385: ("reply.in_reply_to_post_id",),
     433: ("Reply to this conversation",),
 }  # fmt: skip
