@@ -43,6 +43,9 @@ def test_fifteen_requests_on_a_screen(live_world: LiveWorld, new_context: NewCon
     assert is_inside(page.get_by_role("button", name="Switch outage off"), PHONE)
     visit.open("/console/webhooks")
     assert is_inside(page.get_by_role("button", name="Challenge").first, PHONE)
+    visit.open("/console/coverage?only=post_search.recent")
+    shown = page.get_by_role("group", name="Operations by outcomes")
+    assert shown.evaluate("each => each.scrollWidth <= each.clientWidth")
     assert [] == visit.complaints
 
 

@@ -450,8 +450,9 @@ class MemoryStore:
                 self._roll_back()
                 return
             try:
-                for add_consequences in self.before_commit:
-                    add_consequences(tuple(self._changes))
+                if self._changes:  # most requests have none
+                    for add_consequences in self.before_commit:
+                        add_consequences(tuple(self._changes))
                 self._record_commit(self._changes)
             except BaseException:
                 self._roll_back()
