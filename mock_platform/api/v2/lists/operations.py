@@ -211,7 +211,7 @@ def take_posts(
         {"nullcast": False, **(match or {})},
         form=TIMED_POSTS,
         where=lambda post: where(post) and is_listed(post),
-        within=Within("_user_id", LIST_MEMBERS.list_targets(world, list_id)),
+        within=Within("_user_id", LIST_MEMBERS.find_targets(world, list_id)),
         most=MOST_POSTS,
     )
 
