@@ -54,7 +54,7 @@ from mock_platform.api.v2.objects.lists import (
     make_sight,
     show_posts,
 )
-from mock_platform.api.v2.objects.post_view import list_versions
+from mock_platform.api.v2.objects.post_view import is_latest
 from mock_platform.api.v2.objects.relations import BLOCKS, count_at_least
 from mock_platform.api.v2.pages import (
     NUMBERS,
@@ -222,8 +222,7 @@ def _make_sight(call: Call, world: World) -> Callable[[Record], bool]:
 
     def is_listed(post: Record) -> bool:
         in_community = post["_community_id"] and not post["_share_with_followers"]
-        is_latest = list_versions(post)[-1] == post["id_str"]
-        return not in_community and is_latest and may_see(post)
+        return not in_community and is_latest(post) and may_see(post)
 
     return is_listed
 

@@ -104,6 +104,12 @@ def list_versions(post: Record) -> list[str]:
     return post.get("_edit_history") or [post["id_str"]]
 
 
+def is_latest(post: Record) -> bool:
+    """Return whether a post is its latest version, which alone is in lists."""
+    versions = post.get("_edit_history")
+    return not versions or versions[-1] == post["id_str"]
+
+
 def find_conversation(post: Record) -> str:
     """Return the id of the post that the conversation of a post began with."""
     found: str | None = post.get("_conversation_id") or post.get("in_reply_to_status_id_str")

@@ -36,7 +36,7 @@ from mock_platform.api.v2.objects.lists import (
     show_users,
 )
 from mock_platform.api.v2.objects.post_text import make_source
-from mock_platform.api.v2.objects.post_view import list_versions
+from mock_platform.api.v2.objects.post_view import is_latest, list_versions
 from mock_platform.api.v2.objects.relations import RELATION_COUNTS
 from mock_platform.api.v2.pages import (
     QUOTES,
@@ -147,7 +147,7 @@ def list_quotes(call: Call, world: World) -> dict[str, Any]:
     may_see, match = make_sight(call, world), match_excluded(call)
 
     def is_shown(post: Record) -> bool:
-        return list_versions(post)[-1] == post["id_str"] and may_see(post)
+        return is_latest(post) and may_see(post)
 
     page = take_page_both_ways(
         call, world, "posts", match, form=QUOTES, within=within, where=is_shown
@@ -165,7 +165,7 @@ def list_reposted(call: Call, world: World) -> dict[str, Any]:
         form=TIMED_POSTS,
         order=_LATEST_REPOST_FIRST,
         end=_BEFORE_ANY_MOMENT,
-        where=lambda post: list_versions(post)[-1] == post["id_str"],
+        where=is_latest,
         scope=get_user_id(call),
     )
     return show_posts(call, world, page, page.records)

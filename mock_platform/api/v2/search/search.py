@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from mock_platform.api.v2.objects.post_text import find_user
-from mock_platform.api.v2.objects.post_view import COUNTS, list_versions
+from mock_platform.api.v2.objects.post_view import COUNTS, is_latest
 from mock_platform.api.v2.objects.relations import make_sight_of
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
 from mock_platform.api.v2.release_history import find_release, is_in_force
@@ -339,7 +339,7 @@ class Search:
             return False
         if self._sieve is not None and not self._sieve(post, fold_text(post["full_text"])):
             return False
-        if not self._may_see(post) or list_versions(post)[-1] != post["id_str"]:
+        if not self._may_see(post) or not is_latest(post):
             return False
         bare = self._new_index and bool(post.get("_reposted_post_id"))
         subject = make_subject(self._world, post, "search", without_text=bare)

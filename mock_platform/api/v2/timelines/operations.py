@@ -30,7 +30,7 @@ from mock_platform.api.v2.objects.lists import (
     take_user,
 )
 from mock_platform.api.v2.objects.object_types import POST_OBJECT
-from mock_platform.api.v2.objects.post_view import list_versions
+from mock_platform.api.v2.objects.post_view import is_latest
 from mock_platform.api.v2.objects.relations import FOLLOWS, MUTES, is_blocked
 from mock_platform.api.v2.pages import (
     TIMED_POSTS,
@@ -175,9 +175,8 @@ def _take(
     window = read_window(call, world.clock.now(), recent=False, reach=None)
 
     def is_shown(post: Record) -> bool:
-        if (where is not None and not where(post)) or not window.contains(post):
-            return False
-        return bool(list_versions(post)[-1] == post["id_str"])
+        is_wanted = where is None or where(post)
+        return is_wanted and window.contains(post) and is_latest(post)
 
     start, end = window.times
     match = {**match, **match_excluded(call)}
