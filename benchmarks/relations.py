@@ -26,7 +26,7 @@ from mock_platform.world.clock import wire_millis
 from mock_platform.world.world import World
 
 SIZES = (1_000, 100_000)
-PAGES = 4
+PAGES, ROUNDS = 4, 10
 HOST = "http://127.0.0.1:8080"
 MAIN, POST = "2244994945", "1789900000000000009"
 USERS = [str(10_000 + number) for number in range(1_000)]
@@ -75,6 +75,7 @@ def fill(world: World, many: int) -> str:
             store.put("posts", str(id_), post | record)
             link(LIKES, MAIN, str(id_))
             link(LIKES, f"f{number}", POST)
+            store.put("users", f"f{number}", user)
             link(FOLLOWS, f"f{number}", MAIN)
     return listed
 
@@ -102,7 +103,7 @@ def measure(many: int) -> dict[str, float]:
         return json.loads(answer.body)
 
     own = f"/2/users/{MAIN}"
-    for path in (
+    for path in ROUNDS * (
         *(f"{own}/{name}" for name in ("followers", "liked_posts", "mentions", "posts")),
         f"{own}/timelines/reverse_chronological",
         f"/2/lists/{listed}/posts",
