@@ -137,7 +137,7 @@ class Relation(Struct, frozen=True, dict=True):
         return [entry.record[self.target.field] for entry in found]
 
     def find_targets(self, world: World, source: str, *more: str) -> Collection[str]:
-        """Return the same ids and `more` as a collection, which finds one without listing all."""
+        """Return what `list_targets` does, and `more`: one can be found without listing all."""
         return _Targets(self, world, source, more)
 
     def list_sources(self, world: World, target: str) -> list[str]:
