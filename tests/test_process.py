@@ -45,6 +45,7 @@ from tests.commands import python
 compile_ = re.compile
 with load_quickly():
     import mock_platform.serving.app
+    others = isinstance(re.compile("[\u00a1-\uffff]", re.IGNORECASE), re.Pattern)
 from marshmallow.validate import Email, ValidationError
 assert re.compile is compile_
 waits = "_pattern" not in vars(Email.DOMAIN_REGEX)
@@ -52,10 +53,10 @@ Email()("zoë@müller.example")
 try:
     Email()("zoë@")
 except ValidationError:
-    print(waits)
+    print(waits, others)
 """
 
 
 def test_the_pattern_of_mail_addresses_is_compiled_when_it_is_used() -> None:
     """It does not cost time at the start, and checks addresses as it always did."""
-    assert python("-c", _CHECK_ADDRESSES).stdout.strip() == "True"
+    assert python("-c", _CHECK_ADDRESSES).stdout.strip() == "True True"

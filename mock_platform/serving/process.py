@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import inspect
 import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -17,6 +18,8 @@ wait for the scan. A larger number makes scans rarer and as many times longer, w
 """
 _YOUNG_SCANS = 200
 """Number of such scans after which it scans again what survived them."""
+_CHECKS = "marshmallow.validate"
+"""The module whose patterns may wait."""
 
 
 class _LatePattern:
@@ -46,11 +49,14 @@ def load_quickly() -> Iterator[None]:
     """
     # Letters of all languages in either case take 40 ms to compile, a twelfth of a start.
     # marshmallow has such a pattern, for addresses of mail, which no schema here has. The pattern
-    # works as before for whoever does check an address.
+    # works as before for whoever does check an address, and those of other modules are not touched.
     compile_, runs = re.compile, gc.isenabled()
 
     def compile_later(pattern: Any, flags: int = 0) -> Any:
-        is_slow = isinstance(pattern, str) and not pattern.isascii() and flags & re.IGNORECASE
+        frame = inspect.currentframe()
+        caller = frame.f_back if frame is not None else None
+        is_of_mail = caller is not None and caller.f_globals.get("__name__") == _CHECKS
+        is_slow = is_of_mail and isinstance(pattern, str) and not pattern.isascii()
         return _LatePattern(compile_, pattern, flags) if is_slow else compile_(pattern, flags)
 
     gc.disable()
