@@ -41,7 +41,6 @@ def test_garbage_collection_goes_on_as_it_was(
 _CHECK_ADDRESSES = """
 import re
 from mock_platform.serving.process import load_quickly
-from tests.commands import python
 compile_ = re.compile
 with load_quickly():
     import mock_platform.serving.app

@@ -94,7 +94,9 @@ _PART = re.compile(r"[^/.]+")
 
 
 def _add_older_paths(operation: Operation, segments: Mapping[str, str]) -> Operation:
-    """Return an operation with its paths in the original words as well."""
+    """Return an operation with its paths in the original words as well, if it has such words."""
+    if not segments:
+        return operation
     paths = (operation.path, *operation.also)
     older = [_PART.sub(lambda found: segments.get(found[0], found[0]), path) for path in paths]
     also = [path for path in dict.fromkeys([*older, *operation.also]) if path != operation.path]

@@ -15,9 +15,9 @@ from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.errors import BadQuery, UnknownScenario
 from mock_platform.core.fields import Choice, Instant, Integer, ListOf, Nested, Text
 from mock_platform.core.jsonio import dumps
+from mock_platform.core.reasons import PREFER
 from mock_platform.core.schema import Schema
 from mock_platform.platform import Platform
-from mock_platform.scenario.director import NAME as PREFER
 from mock_platform.scenario.director import find_engine
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.endings import COMPLETE, HOWS
@@ -209,16 +209,20 @@ def read_query(platform: Platform, world: World, sent: Mapping[str, Any]) -> Que
 def _find_rule_faults(world: World, rule: str) -> Iterator[str]:
     """Yield what is wrong with the name of a scenario, or of one of its rules as NAME/0."""
     name, slash, number = rule.partition("/")
-    if name == PREFER or world.journal.count(Query(rule=rule)):
-        return  # the second also for a scenario that was deleted
+    if name == PREFER:
+        return
+    wrong = ""
     try:
         rules = find_engine(world).find(name).document["rules"]
     except UnknownScenario as fault:
-        yield str(fault)
+        wrong = str(fault)
     else:
         if slash and number not in map(str, range(len(rules))):
-            there = ", ".join(f"{name}/{each}" for each in range(len(rules))) or "none"
-            yield f"scenario {name!r} has no rule {number!r}; its rules are {there}"
+            there = ", ".join(f"{name}/{each}" for each in range(len(rules)))
+            wrong = f"scenario {name!r} has no rule {number!r}; its rules are {there}"
+    # A scenario that was deleted or replaced meanwhile may have acted.
+    if wrong and not world.journal.count(Query(rule=rule)):
+        yield wrong
 
 
 # The archive, which the developer tools of browsers can open. Most commands need no writer of it.

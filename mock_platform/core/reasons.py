@@ -20,8 +20,8 @@ _MAX_CHARACTERS = 400
 _MAX_MESSAGES = 3
 _MAX_MESSAGE = 240
 _MAX_NEAREST = 3
-_PREFER = "prefer"
-"""What the rule of a request with `Prefer` is called."""
+PREFER = "prefer"
+"""The name of the scenario of a request with `Prefer`, in the journal."""
 _FAULTS: Mapping[FaultKind, str] = {
     "reset": "the connection was broken",
     "empty": "the connection was closed without an answer",
@@ -91,7 +91,7 @@ def _explain_rule(rule: Mapping[str, Any], call: Call, reply: Reply) -> str:
     named = rule["scenario"]
     text = (
         "Prefer asked for this failure"
-        if named == _PREFER
+        if named == PREFER
         else f"Rule {rule['rule']} of scenario {named} acted"
     )
     sending, done = reply.sending, []

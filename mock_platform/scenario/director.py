@@ -21,6 +21,7 @@ from mock_platform.core.installed import folder
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
 from mock_platform.core.pipeline import Answer, Stage, work
+from mock_platform.core.reasons import PREFER
 from mock_platform.core.tables.table import Tables
 from mock_platform.scenario.active import ActiveRule, ActiveScenario
 from mock_platform.scenario.catalog import Catalog, find_route
@@ -42,8 +43,6 @@ _NAMED = {
     400: "INVALID_PARAMETER", 401: "UNAUTHORIZED_ACCESS", 403: "ACTION_NOT_ALLOWED",
     404: "NOT_FOUND", 429: "TOO_MANY_REQUESTS", 500: "INTERNAL_ERROR", 503: "SERVICE_UNAVAILABLE",
 }  # fmt: skip
-NAME = "prefer"
-"""The name of the scenario of such a request in the journal."""
 
 
 class BadPreference(ValueError):
@@ -65,8 +64,8 @@ def parse_preference(header: str, operation: Operation) -> list[ActiveRule]:
             if found[1].lower() == "problem"
             else _make_error(found[2], operation)
         )
-        document = {"name": NAME, "rules": [{"on": operation.id, "then": effect}]}
-        scenario = Scenario(NAME, "", "", {}, document, Catalog.collect([operation]))
+        document = {"name": PREFER, "rules": [{"on": operation.id, "then": effect}]}
+        scenario = Scenario(PREFER, "", "", {}, document, Catalog.collect([operation]))
         return ActiveScenario(scenario, {}).rules
     return []
 

@@ -59,6 +59,19 @@ def test_queries(box: Sandbox, query: str, ids: list[str]) -> None:
     assert ids == found(box, query)
 
 
+def test_what_a_scenario_did_that_was_deleted(box: Sandbox) -> None:
+    """Its requests are found as long as there are some; a name that never acted is refused."""
+    rules = [{"on": "accounts.list", "then": {"error": "NOT_FOUND"}}]
+    document = {"description": "d", "spec": "s", "rules": rules}
+    assert 200 == call(box, "PUT", "/scenarios/mine", json=document).status_code
+    call(box, "POST", "/scenarios/mine/activate", json={})
+    box.call("GET", "/12/accounts")
+    call(box, "DELETE", "/scenarios/mine")
+
+    assert ["r4"] == found(box, "?rule=mine") == found(box, "?rule=mine/0")
+    assert "mine" in detail(call(box, "GET", "/requests?rule=mine/1"), 400)
+
+
 def test_one_entry(box: Sandbox) -> None:
     """An entry is found by the id that its answer carried, and holds everything."""
     entry = call(box, "GET", "/requests/r2").get_json()

@@ -200,7 +200,7 @@ def take_posts(
     world: World,
     list_id: str,
     match: Record | None = None,
-    where: Callable[[Record], bool] = lambda _post: True,
+    where: Callable[[Record], bool] | None = None,
 ) -> TokenPage:
     """Return the page with those posts of the members of a list that match."""
     is_listed = _make_sight(call, world)
@@ -210,7 +210,7 @@ def take_posts(
         "posts",
         {"nullcast": False, **(match or {})},
         form=TIMED_POSTS,
-        where=lambda post: where(post) and is_listed(post),
+        where=is_listed if where is None else lambda post: where(post) and is_listed(post),
         within=Within("_user_id", LIST_MEMBERS.find_targets(world, list_id)),
         most=MOST_POSTS,
     )
