@@ -242,6 +242,8 @@ def _read_query(call: Call) -> tuple[str, Record]:
     try:
         times = {names[word]: wire_millis(v2.start_on(day)) for word, day in days.items()}
     except ValueError as fault:
+        wrong = "since and until take a day such as 2026-03-01, in UTC"
+        call.diagnosis = {"mistake": "query", "explanation": wrong}
         raise NumericFailure(195) from fault
     return _DAY.sub("", query).strip(), times
 

@@ -280,6 +280,15 @@ def test_why_a_post_is_refused(box: Sandbox, name: str, status: int, why: str) -
     assert (status, why) == (answer.status_code, answer.headers["X-Mock-Why"])
 
 
+@pytest.mark.parametrize("day", ["2026-02-31", "2026-03-01T10:00:00Z"])
+def test_why_a_day_is_refused(box: Sandbox, day: str) -> None:
+    """The text of the number speaks of a parameter alone; the header says what a day looks like."""
+    answer = box.call("GET", f"/1.1/search/tweets.json?q=coffee&until={day}")
+
+    assert 403 == answer.status_code
+    assert "Since and until take a day such as 2026-03-01" in answer.headers["X-Mock-Why"]
+
+
 @refusals(REFUSED)
 def test_what_is_refused(box: Sandbox, noon: None, row: Refusal) -> None:
     """Each refusal has the number and the status of the older interface."""
