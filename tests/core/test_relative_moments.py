@@ -15,7 +15,7 @@ from mock_platform.serving.restoring import open_platform
 from mock_platform.settings import Settings
 from mock_platform.world import clock
 from mock_platform.world.blueprint import Blueprint, WorldSettings
-from mock_platform.world.clock import epoch_millis, parse_relative, wire_millis
+from mock_platform.world.clock import epoch_millis, wire_millis
 from mock_platform.world.store.memory import Base
 from mock_platform.world.world import World
 
@@ -44,29 +44,6 @@ def load(folder: Path, *records: dict[str, str], now: datetime = NOON) -> Base:
 def world(base: Base, freeze: datetime = NOON) -> World:
     """A world on these fixtures whose clock is frozen."""
     return World("default", Blueprint(base, settings=WorldSettings(freeze=freeze)))
-
-
-@pytest.mark.parametrize(
-    ("text", "distance"),
-    [
-        ("now", timedelta()),
-        ("now-2h", timedelta(hours=-2)),
-        ("now+30m", timedelta(minutes=30)),
-        ("now-90s", timedelta(seconds=-90)),
-        ("now+99999d", timedelta(days=99999)),
-    ],
-)
-def test_a_moment_counts_from_now(text: str, distance: timedelta) -> None:
-    """`now`, and so many seconds, minutes, hours or days before or after it."""
-    assert distance == parse_relative(text)
-
-
-@pytest.mark.parametrize(
-    "text", ["", "Now", "now-", "now-2", "now-2w", "now - 2h", "now+100000d", "now-٢h", "now\n"]
-)
-def test_other_texts_do_not_count_from_now(text: str) -> None:
-    """Anything else is no such moment."""
-    assert parse_relative(text) is None
 
 
 def test_a_world_counts_from_its_own_start(tmp_path: Path) -> None:

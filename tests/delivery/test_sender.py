@@ -14,7 +14,6 @@ from tests.support_receiver import (
     close,
     drip,
     hang,
-    redirect,
     reset,
     unused_port,
 )
@@ -56,7 +55,7 @@ class TestReceiversThatFail:
         status: int | None,
         error: str,
     ) -> None:
-        """Two failed attempts and a third that is accepted make a complete job, all on record."""
+        """Two failed attempts and a third one, of the same bytes, make a complete job; all on record."""
         receiver.plan.extend([misbehaviour, misbehaviour])
         job_id = desk.create()
         desk.wait()
@@ -65,15 +64,8 @@ class TestReceiversThatFail:
         assert [("one", 1, status), ("one", 2, status), ("one", 3, 200)] == [t[:3] for t in tries]
         assert all(error in (text or "") for *_, text in tries[:2])
         assert ["one", "one", "one", "two"] == receiver.event_ids
+        assert 1 == len({each.body for each in receiver.received[:3]})
         assert ("COMPLETE", 2, 0, None) == desk.fate(job_id)
-
-    def test_the_same_bytes_are_sent_again(self, desk: Desk, receiver: Receiver) -> None:
-        """A repeated attempt is a true duplicate; receivers can recognize it by the event's id."""
-        receiver.plan.append(500)
-        desk.create()
-        desk.wait()
-
-        assert receiver.received[0].body == receiver.received[1].body
 
     def test_an_event_that_is_never_taken_leaves_the_job_incomplete(
         self, desk: Desk, receiver: Receiver
@@ -116,14 +108,9 @@ class TestReceiversThatFail:
         assert [("end", 1, 500), ("end", 2, 200)] == [t[:3] for t in desk.deliveries()[-2:]]
         assert 2 == len(receiver.statuses)
 
-    @pytest.mark.parametrize(
-        "misbehaviour", [hang, drip(b"HTTP/1.1 200 OK\r\nX: ")], ids=["silence", "drip"]
-    )
-    def test_an_answer_that_does_not_come_in_time_is_none(
-        self, receiver: Receiver, misbehaviour: Misbehaviour
-    ) -> None:
-        """Silence, and an answer that drips, are failed attempts after the timeout."""
-        receiver.plan.append(misbehaviour)
+    def test_an_answer_that_does_not_come_in_time_is_none(self, receiver: Receiver) -> None:
+        """An answer that drips is a failed attempt after the timeout."""
+        receiver.plan.append(drip(b"HTTP/1.1 200 OK\r\nX: "))
         with Desk(receiver.url, delivery=replace(QUICK, timeout=3.0)) as desk:
             desk.pace("immediate")
             job_id = desk.create(from_date=desk.ago(minutes=31))
@@ -134,16 +121,6 @@ class TestReceiversThatFail:
             assert (error or "").endswith("sent no complete answer within 3 seconds")
             assert (2, 200) == second[1:3]
             assert ("COMPLETE", 1, 0, None) == desk.fate(job_id)
-
-    def test_a_redirect_is_not_followed(self, desk: Desk, receiver: Receiver) -> None:
-        """A redirect is an answer other than 200."""
-        with Receiver() as elsewhere:
-            receiver.plan.append(redirect(elsewhere.url))
-            desk.create()
-            desk.wait()
-
-            assert [] == elsewhere.received
-        assert ("one", 1, 307, "answered with status 307, not 200") == desk.deliveries()[1]
 
     def test_waits_double_between_attempts(
         self, desk: Desk, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
@@ -310,14 +287,3 @@ class TestChallenge:
         desk.wait()
         assert desk.record("webhooks", WEBHOOK)["valid"] is True
         assert [added.record["id"]] == receiver.event_ids
-
-    def test_the_shipped_webhook_without_a_receiver_ends_incomplete(self) -> None:
-        """Out of the box a job ends by itself; nothing need listen."""
-        with Desk() as desk:
-            desk.lead_to(f"http://127.0.0.1:{unused_port()}/")
-            job_id = desk.create()
-            desk.wait()
-            desk.world.clock.advance(2)
-            desk.wait()
-
-            assert "INCOMPLETE" == desk.job(job_id)["state"]

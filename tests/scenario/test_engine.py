@@ -278,12 +278,6 @@ def test_worlds_are_apart(box: Sandbox) -> None:
     assert (401, 200) == (call(box), call(box, f"/~w1{LINE_ITEMS}"))
 
 
-def test_bad_start_up(tmp_path: Any) -> None:
-    """A start-up scenario that does not exist ends the start."""
-    with pytest.raises(UnknownScenario):
-        sandbox(scenarios=("nothing-like-it",))
-
-
 def test_connections(box: Sandbox) -> None:
     """Where the server cannot break connections, activation says what to do."""
     lost = {"rules": [{**ON, "then": {"fault": "reset"}}]}

@@ -9,7 +9,6 @@ from docs.generators.scenario_examples import EVENT, REPLAY, Example
 from docs.generators.scenario_format import list_examples, list_subjects
 from mock_platform.api import served as operations
 from mock_platform.core.call import Call
-from mock_platform.core.errors import BadScenario
 from mock_platform.core.jsonio import dumps
 from mock_platform.scenario import forms
 from mock_platform.scenario.catalog import Catalog
@@ -164,19 +163,6 @@ def test_one_mistake_is_one_message(rule: dict[str, object], text: str) -> None:
     (found,) = errors(rule)
 
     assert text in found
-
-
-def test_the_loader_names_the_nearest_slug() -> None:
-    """A misspelt problem type is one complaint, with the one that was meant."""
-    with pytest.raises(BadScenario) as fault:
-        loads(
-            "name: a\nrules:\n  - then: {problem: usage-caped}\n",
-            CATALOG,
-        )
-
-    (found,) = fault.value.complaints
-    assert (3, 12, "rules[0].then.problem") == (found.line, found.column, found.field)
-    assert found.text.startswith("\"usage-caped\" is not allowed. Did you mean 'usage-capped'?")
 
 
 def test_a_file_may_name_its_schema() -> None:

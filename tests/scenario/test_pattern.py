@@ -22,6 +22,7 @@ from tests.waits import PATIENCE
         ("\\d+\\.\\d+\\.\\d+", "1.20.3"),
         (".*retry.*", "please retry now"),
         ("(?i)paused", "PAUSED"),
+        ("a" * MAX_PATTERN_CHARACTERS, "a" * MAX_PATTERN_CHARACTERS),
     ],
 )
 def test_usual_patterns_are_taken(pattern: str, text: str) -> None:
@@ -48,11 +49,6 @@ def test_patterns_that_could_hang_are_refused(pattern: str, expected: str) -> No
     """Nested and too many repetitions, and what is no pattern at all."""
     with pytest.raises(BadPattern, match=expected):
         compile_pattern(pattern)
-
-
-def test_the_longest_pattern() -> None:
-    """Up to the maximum length it is accepted."""
-    assert compile_pattern("a" * MAX_PATTERN_CHARACTERS).fullmatch("a" * MAX_PATTERN_CHARACTERS)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import pytest
 
 from mock_platform.core.call import Call, Reply, Sending
 from mock_platform.core.errors import BadParameters
-from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.scenario.effects import KINDS
 from tests.scenario import support
 from tests.scenario.support import LINE_ITEMS, arm, engine, last, replay
@@ -31,21 +30,6 @@ def in_process(box: Sandbox, method: str, path: str) -> Reply:
 
 
 # -- problem -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("slug", list(PROBLEM_TYPES))
-def test_every_problem(box: Sandbox, slug: str) -> None:
-    """Each type answers through the usual renderer, with what it requires filled in."""
-    arm(box, {"on": "webhooks.replay", "then": {"problem": slug}})
-
-    answer = replay(box)
-    body = answer.get_json()
-
-    kind = PROBLEM_TYPES[slug]
-    assert (kind.status, "application/problem+json") == (answer.status_code, answer.content_type)
-    assert kind.uri("http://localhost") == body["type"]
-    assert {name for name, field in kind.fields.items() if field.required} <= set(body)
-    assert {} == kind.schema()().validate(body)
 
 
 def test_live_fields(box: Sandbox) -> None:
@@ -491,51 +475,31 @@ def define(client: StreamClient, on: str = "activity_stream.open", **disconnect:
     return put.status_code
 
 
-def test_at_once(client: StreamClient) -> None:
-    """Without a number of lines or seconds the stream ends right after its first bytes."""
-    define(client)
+@pytest.mark.parametrize(
+    ("disconnect", "lines", "text"),
+    [
+        pytest.param({}, ["errors"], "UpstreamOperationalDisconnect", id="at once"),
+        pytest.param({"after_seconds": 0.01}, ["errors"], "", id="after real seconds"),
+        pytest.param({"after_lines": 1, "after_seconds": 300}, ["data", "errors"], "",
+                     id="whichever comes first"),
+        pytest.param({"line": False}, [], "", id="without a last line"),
+        pytest.param({"line": {"bye": 1}}, ["bye"], '{"bye": 1}', id="a last line of one's own"),
+        pytest.param({"type": "usage-capped"}, ["errors"], "/problems/usage-capped",
+                     id="another problem in the last line"),
+    ],
+)  # fmt: skip
+def test_disconnect(
+    client: StreamClient, disconnect: dict[str, Any], lines: list[str], text: str
+) -> None:
+    """The stream ends when the effect says, with the last line that it says."""
+    define(client, **disconnect)
+    opened = client.open()
+    if "after_lines" in disconnect:
+        client.emit()
+    found = opened.rest()
 
-    (last,) = client.open().rest()
-    assert "UpstreamOperationalDisconnect" == last["errors"][0]["disconnect_type"]
-
-
-def test_after_seconds(client: StreamClient) -> None:
-    """After real seconds it ends, whether something happened or not."""
-    define(client, after_seconds=0.01)
-    lines = client.open()
-
-    assert ["errors"] == [next(iter(line)) for line in lines.rest()]
-
-
-def test_whichever_comes_first(client: StreamClient) -> None:
-    """With both, the first one counts."""
-    define(client, after_lines=1, after_seconds=300)
-    lines = client.open()
-    client.emit()
-
-    assert ["data", "errors"] == [next(iter(line)) for line in lines.rest()]
-
-
-def test_without_a_line(client: StreamClient) -> None:
-    """`line: false`: nothing comes before the end."""
-    define(client, line=False)
-
-    assert [] == client.open().rest()
-
-
-def test_own_line(client: StreamClient) -> None:
-    """`line` may be the object of the last line itself."""
-    define(client, line={"bye": 1})
-
-    assert [{"bye": 1}] == client.open().rest()
-
-
-def test_usage_cap(client: StreamClient) -> None:
-    """A last line may also say that the usage cap is reached."""
-    define(client, type="usage-capped")
-
-    (last,) = client.open().rest()
-    assert last["errors"][0]["type"].endswith("/problems/usage-capped")
+    assert lines == [next(iter(line)) for line in found]
+    assert text in json.dumps(found)
 
 
 def test_no_stream(client: StreamClient) -> None:
@@ -549,16 +513,9 @@ def test_no_stream(client: StreamClient) -> None:
 
 @pytest.mark.parametrize(
     "disconnect",
-    [
-        {"type": "Bye"},
-        {"after_lines": -1},
-        {"after_seconds": -1},
-        {"after_seconds": 301},
-        {"line": "bye"},
-        {"fault": "flood"},
-        {"after": 1},
-    ],
-)
+    [{"type": "Bye"}, {"after_lines": -1}, {"after_seconds": -1}, {"after_seconds": 301},
+     {"line": "bye"}, {"fault": "flood"}, {"after": 1}],
+)  # fmt: skip
 def test_refused(client: StreamClient, disconnect: dict[str, Any]) -> None:
     """What the effect does not know is refused when the document is read."""
     assert 422 == define(client, **disconnect)

@@ -17,15 +17,6 @@ from tests.scenario.library.support import FOLDER, NAMES
 
 CATALOG = Catalog.collect(OPERATIONS)
 IDS = CATALOG.ids
-NAMED = {
-    "replay-conflict",
-    "token-invalidated",
-    "token-requests-too-frequent",
-    "direct-messages-not-permitted",
-    "line-item-deleted-twice",
-    "line-item-delete-retried",
-    "usage-capped",
-}
 
 
 def scenario(name: str) -> Scenario:
@@ -87,8 +78,3 @@ def test_every_problem_type_has_its_scenario() -> None:
         found = scenario(name)
         assert {("webhooks.replay",)} == {rule.on for rule in found.bind({})}
         assert {("accounts.get",)} == {rule.on for rule in found.bind({"on": "accounts.get"})}
-
-
-def test_the_promised_names_are_there() -> None:
-    """Scenarios that the documents name are in the package under that name."""
-    assert set() == NAMED - set(NAMES)

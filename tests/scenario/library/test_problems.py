@@ -111,6 +111,7 @@ def test_each_problem_answers_replay(slug: str, box: Sandbox) -> None:
 
     assert (kind.status, "application/problem+json") == (answer.status_code, answer.mimetype)
     assert shown(slug) == answer.get_json()
+    assert {} == kind.schema()().validate(answer.get_json())
     assert f"{kind.name}/0" == answer.headers["X-Mock-Rule"]
     assert [] == list(stage.last.changes)
     assert 0 == box.world.store.count("replay_jobs", {})
@@ -131,21 +132,13 @@ def test_each_problem_is_the_same_when_preferred(slug: str, box: Sandbox) -> Non
 @pytest.mark.parametrize(
     ("issue", "status", "detail"),
     [
-        (
-            "RuleConfigurationIssue",
-            409,
-            "You must define rules using the POST /2/posts/search/stream/rules endpoint before "
-            "connecting to filtered stream.",
-        ),
-        (
-            "ProvisioningSubscription",
-            429,
-            "Your subscription change is currently being provisioned, please try again in a "
-            "minute.",
-        ),
+        ("RuleConfigurationIssue", 409, "You must define rules using the POST "
+         "/2/posts/search/stream/rules endpoint before connecting to filtered stream."),
+        ("ProvisioningSubscription", 429, "Your subscription change is currently being "
+         "provisioned, please try again in a minute."),
         ("RulesInvalidIssue", 409, "Something is wrong with the connection."),
     ],
-)
+)  # fmt: skip
 def test_a_connection_problem_follows_its_issue(
     issue: str, status: int, detail: str, box: Sandbox
 ) -> None:

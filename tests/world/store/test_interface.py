@@ -35,7 +35,7 @@ from mock_platform.world.store.interface import (
 )
 from mock_platform.world.store.memory import MemoryStore
 from tests.generated import examples
-from tests.world.backends import Backend, Tables, backends, fixtures, item, keys
+from tests.world.backends import Backend, Tables, backends, item, keys
 
 ORDERS = [
     INSERTION,
@@ -99,24 +99,6 @@ class TestRecords:
         assert store.get("items", "m") is None
         assert store.get("nothing", "n") is None
 
-    def test_order_of_arrival(self, empty: MemoryStore) -> None:
-        """A replaced record keeps its place; a removed one that returns comes last."""
-        for key in "abc":
-            empty.put("items", key, item(key))
-        empty.put("items", "a", item("a", name="again"))
-        empty.remove("items", "b")
-        empty.put("items", "b", item("b"))
-
-        assert ["a", "c", "b"] == keys(empty)
-
-    def test_remove(self, store: MemoryStore) -> None:
-        """Removing returns the record once, and `None` from then on."""
-        store.put("items", "n", item("n"))
-
-        assert item("n") == store.remove("items", "n")
-        assert store.remove("items", "n") is None
-        assert store.get("items", "n") is None
-
     def test_types_survive(self, empty: MemoryStore) -> None:
         """Numbers, booleans, nulls, texts and nested values come back as they were."""
         record = item(
@@ -140,14 +122,6 @@ class TestRecords:
         assert store.count("items", {"group": "c"}) == 0
         assert store.count("nothing") == 0
 
-    def test_tables(self, empty: MemoryStore) -> None:
-        """Only tables with a record in them are named."""
-        empty.put("items", "n", item("n"))
-        empty.put("things", "n", item("n"))
-        empty.remove("things", "n")
-
-        assert ["items"] == empty.tables()
-
     @pytest.mark.parametrize("value", [["a"], {"a": 1}])
     def test_lists_and_objects_in_a_matched_field(self, empty: MemoryStore, value: Any) -> None:
         """A field that holds a list or an object can be matched, and differs from its text."""
@@ -163,31 +137,6 @@ class TestRecords:
 class TestPages:
     """page and prefix."""
 
-    def test_kinds_in_one_order(self, empty: MemoryStore) -> None:
-        """Absent and null values come first, then numbers, then texts."""
-        kinds: dict[str, Record] = {
-            "text": {"name": "10"},
-            "number": {"name": 9},
-            "null": {"name": None},
-            "absent": {},
-            "zero": {"name": 0},
-        }
-        for key, fields in kinds.items():
-            empty.put("items", key, item(key, **fields))
-
-        assert ["null", "absent", "zero", "number", "text"] == keys(empty, order=Order("name"))
-        assert ["text", "number", "zero", "absent", "null"] == keys(
-            empty, order=Order("name", descending=True)
-        )
-
-    def test_fold(self, empty: MemoryStore) -> None:
-        """Case counts, unless the order folds it."""
-        for key in ["b", "C", "a"]:
-            empty.put("items", key, item(key, name=key))
-
-        assert ["C", "a", "b"] == keys(empty, order=Order("name"))
-        assert ["a", "b", "C"] == keys(empty, order=Order("name", fold=True))
-
     def test_where_and_limit(self, empty: MemoryStore) -> None:
         """`where` sifts before `limit` counts."""
         for number in range(6):
@@ -198,17 +147,6 @@ class TestPages:
 
         assert ["1", "3"] == keys(empty, where=odd, limit=2)
         assert [] == keys(empty, where=odd, limit=0)
-
-    @pytest.mark.parametrize("order", ORDERS, ids=repr)
-    def test_pages_join(self, store: MemoryStore, order: Order) -> None:
-        """Pages of any size, one after another, return what one page returns."""
-        for number in range(7):
-            record = item(f"n{number}", name="Xyz"[number % 3], rank=number % 2)
-            store.put("items", record["id"], record)
-        whole = keys(store, order=order)
-
-        for limit in (1, 2, 5, len(whole), len(whole) + 1):
-            assert whole == walk(store, "items", order, limit)
 
     @pytest.mark.parametrize("order", ORDERS, ids=repr)
     def test_cursor_outlives_its_record(self, store: MemoryStore, order: Order) -> None:
@@ -459,20 +397,6 @@ class TestTransactions:
 class TestStates:
     """snapshot, restore, clear, adopt."""
 
-    def test_restore(self, store: MemoryStore) -> None:
-        """A restored store pages as it did, and can be restored again."""
-        store.put("items", "n", item("n"))
-        before, snapshot = store.page("items"), store.snapshot()
-        for _ in range(2):
-            store.put("items", "n", item("n", name="changed"))
-            store.put("items", "m", item("m"))
-            for entry in store.page("items"):
-                store.remove("items", entry.key)
-            assert [] == store.page("items")
-            store.restore(snapshot)
-
-            assert before == store.page("items")
-
     def test_snapshot_size(self, backend: Backend, store: MemoryStore) -> None:
         """A snapshot counts the records that differ from the fixtures."""
         assert store.snapshot().size == 0
@@ -495,16 +419,6 @@ class TestStates:
         store.put("items", "again", item("again"))
 
         assert first == store.page("items")[-1].position
-
-    def test_adopt_keeps_order(self, store: MemoryStore) -> None:
-        """An adopted state has the order that it came in, also where fixtures had another."""
-        wanted = {key: item(key) for key in ["f4", "x", "f2", "f1"]}
-        wanted |= {key: r for key, r in fixtures()["items"].items() if key == "f3"}
-        store.adopt({"items": wanted})
-
-        assert list(wanted.items()) == [(e.key, e.record) for e in store.page("items")]
-        assert ["items"] == store.tables()
-        assert len(wanted) == store.count("items")
 
     def test_adopting_the_fixtures_changes_nothing(
         self, backend: Backend, store: MemoryStore

@@ -69,14 +69,6 @@ class TestStorage:
         with TinyDB(path) as plain:
             assert [{"id": "2"}] == plain.table("items").all()
 
-    @pytest.mark.parametrize("content", [b"", b" \n"])
-    def test_nothing_in_it(self, tmp_path: Path, content: bytes) -> None:
-        """An empty file is an empty database, as it is for TinyDB."""
-        path = tmp_path / "state.json"
-        path.write_bytes(content)
-
-        assert AtomicStorage(path).read() is None
-
     @pytest.mark.parametrize("step", ["fsync", "replace"])
     def test_failing_write(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
