@@ -186,13 +186,6 @@ def test_a_world_has_its_own_choice(server: str, world: str | None, status: int)
     assert ([status, status], 400 if server == "error" else 200) == (found, usual)
 
 
-def test_a_bearer_request_is_refused_alike(box: Sandbox) -> None:
-    """The scheme makes no difference."""
-    answer = box.call("GET", "/12/accounts?zz=1", keys=BEARER)
-
-    assert (400, [("INVALID_PARAMETER", "")]) == refusal(answer)
-
-
 def _basic() -> str:
     from base64 import b64encode
 

@@ -55,7 +55,7 @@ class TestReceiversThatFail:
         status: int | None,
         error: str,
     ) -> None:
-        """Two failed attempts and a third one, of the same bytes, make a complete job; all on record."""
+        """Two failed attempts and a third one, with the same bytes, make a complete job."""
         receiver.plan.extend([misbehaviour, misbehaviour])
         job_id = desk.create()
         desk.wait()

@@ -42,6 +42,12 @@ STATUSES = st.sampled_from(["ACTIVE", "ACTIVE", "PAUSED", "DRAFT"])
 WHICH = st.integers(0, 20)
 
 
+def find_gone(noun: str, record: Record) -> set[tuple[str, str]]:
+    """The error of a record that is deleted already, if it is."""
+    one = noun.removesuffix("s")
+    return {(f"{one.upper()}_NOT_FOUND", f"{one}_id")} if record["deleted"] else set()
+
+
 class InMemory:
     """A sandbox whose world starts again with each sequence."""
 
@@ -149,6 +155,15 @@ class AdAccount(RuleBasedStateMachine):
         found = answer["data"]
         return (found[0] if isinstance(found, list) else found), set()
 
+    def drop(
+        self, noun: str, records: dict[str, Record], which: int, *, batch: bool = False
+    ) -> None:
+        """Delete a record, which happens once."""
+        key = list(records)[which % len(records)]
+        _, errors = self.write("DELETE", noun, key, {}, batch=batch)
+        assert errors == find_gone(noun, records[key])
+        records[key]["deleted"] = True
+
     def find_all(self, noun: str, **query: str) -> dict[str, Record]:
         """The records of a list, by their ids."""
         path = f"{self.base}/{noun}"
@@ -178,13 +193,8 @@ class AdAccount(RuleBasedStateMachine):
     @rule(which=WHICH)
     def take_funding_away(self, which: int) -> None:
         """An instrument is deleted once; the first one stays, so that something serves."""
-        if which % len(self.funding) == 0:
-            return
-        key = list(self.funding)[which % len(self.funding)]
-        _, errors = self.write("DELETE", "funding_instruments", key, {})
-        gone = {("FUNDING_INSTRUMENT_NOT_FOUND", "funding_instrument_id")}
-        assert errors == (gone if self.funding[key]["deleted"] else set())
-        self.funding[key]["deleted"] = True
+        if which % len(self.funding):
+            self.drop("funding_instruments", self.funding, which)
 
     @rule(which=WHICH, status=STATUSES, daily=AMOUNTS, total=AMOUNTS, batch=st.booleans())
     def plan(
@@ -222,7 +232,7 @@ class AdAccount(RuleBasedStateMachine):
         if status == "DRAFT":
             expected = {(INVALID, "entity_status")}
         elif campaign["deleted"]:
-            expected = {("CAMPAIGN_NOT_FOUND", "campaign_id")}
+            expected = find_gone("campaigns", campaign)
         elif (daily or total) and after[DAILY] and after[TOTAL] and after[DAILY] > after[TOTAL]:
             expected = {(INVALID, DAILY)}
         elif total and total != campaign[TOTAL] and total < self.measure(key):
@@ -235,13 +245,8 @@ class AdAccount(RuleBasedStateMachine):
     @rule(which=WHICH, batch=st.booleans())
     def drop_campaign(self, which: int, *, batch: bool) -> None:
         """A campaign is deleted once; every second one is spared."""
-        key = list(self.campaigns)[which % len(self.campaigns)]
-        if which % 2 == 0:
-            return
-        _, errors = self.write("DELETE", "campaigns", key, {}, batch=batch)
-        gone = {("CAMPAIGN_NOT_FOUND", "campaign_id")}
-        assert errors == (gone if self.campaigns[key]["deleted"] else set())
-        self.campaigns[key]["deleted"] = True
+        if which % 2:
+            self.drop("campaigns", self.campaigns, which, batch=batch)
 
     @rule(
         which=WHICH,
@@ -280,10 +285,8 @@ class AdAccount(RuleBasedStateMachine):
             for item in self.items.values()
             if item["campaign_id"] == key and not item["deleted"]
         }
-        expected = set()
-        if campaign["deleted"]:
-            expected = {("CAMPAIGN_NOT_FOUND", "campaign_id")}
-        else:
+        expected = find_gone("campaigns", campaign)
+        if not expected:
             if siblings and objective not in siblings:
                 expected.add((INVALID, "objective"))
             if start and end and end <= start:
@@ -302,10 +305,13 @@ class AdAccount(RuleBasedStateMachine):
         key = list(self.items)[which % len(self.items)]
         item = self.items[key]
         sent = {"entity_status": status, "end_time": self.at(end)}
-        expected = set()
-        if item["deleted"]:
-            expected = {("LINE_ITEM_NOT_FOUND", "line_item_id")}
-        elif end is not None and item["start_time"] and str(self.at(end)) <= item["start_time"]:
+        expected = find_gone("line_items", item)
+        if (
+            not expected
+            and end is not None
+            and item["start_time"]
+            and str(self.at(end)) <= item["start_time"]
+        ):
             expected = {("INVALID_TIME_WINDOW", "end_time")}
         _, errors = self.write("PUT", "line_items", key, sent, batch=batch)
         assert errors == expected
@@ -316,13 +322,8 @@ class AdAccount(RuleBasedStateMachine):
     @rule(which=WHICH, batch=st.booleans())
     def drop_item(self, which: int, *, batch: bool) -> None:
         """A line item is deleted once; every second one is spared."""
-        key = list(self.items)[which % len(self.items)]
-        if which % 2 == 0:
-            return
-        _, errors = self.write("DELETE", "line_items", key, {}, batch=batch)
-        gone = {("LINE_ITEM_NOT_FOUND", "line_item_id")}
-        assert errors == (gone if self.items[key]["deleted"] else set())
-        self.items[key]["deleted"] = True
+        if which % 2:
+            self.drop("line_items", self.items, which, batch=batch)
 
     @precondition(lambda self: self.items)
     @rule(which=WHICH)
@@ -331,8 +332,7 @@ class AdAccount(RuleBasedStateMachine):
         key = list(self.items)[which % len(self.items)]
         sent = {"line_item_id": key, "post_ids": POST}
         made, errors = self.write("POST", "promoted_posts", "", sent)
-        gone = {("LINE_ITEM_NOT_FOUND", "line_item_id")}
-        assert errors == (gone if self.items[key]["deleted"] else set())
+        assert errors == find_gone("line_items", self.items[key])
         if made is not None:
             self.posts.setdefault(made["id"], {"line_item_id": key, "deleted": False})
 
@@ -346,11 +346,7 @@ class AdAccount(RuleBasedStateMachine):
     @rule(which=WHICH)
     def take_back(self, which: int) -> None:
         """What a line item shows is deleted once."""
-        key = list(self.posts)[which % len(self.posts)]
-        _, errors = self.write("DELETE", "promoted_posts", key, {})
-        gone = {("PROMOTED_POST_NOT_FOUND", "promoted_post_id")}
-        assert errors == (gone if self.posts[key]["deleted"] else set())
-        self.posts[key]["deleted"] = True
+        self.drop("promoted_posts", self.posts, which)
 
     @precondition(lambda self: self.items)
     @rule(which=WHICH, word=st.sampled_from(["espresso", "filter"]), batch=st.booleans())
@@ -358,14 +354,11 @@ class AdAccount(RuleBasedStateMachine):
         """A line item targets a keyword."""
         key = list(self.items)[which % len(self.items)]
         sent = {
-            "line_item_id": key,
-            "targeting_type": "BROAD_KEYWORD",
-            "targeting_value": word,
+            "line_item_id": key, "targeting_type": "BROAD_KEYWORD", "targeting_value": word,
             "operator_type": "EQ",
-        }
+        }  # fmt: skip
         made, errors = self.write("POST", "targeting_criteria", "", sent, batch=batch)
-        gone = {("LINE_ITEM_NOT_FOUND", "line_item_id")}
-        assert errors == (gone if self.items[key]["deleted"] else set())
+        assert errors == find_gone("line_items", self.items[key])
         if made is not None:
             self.criteria.setdefault(made["id"], {"line_item_id": key})
 

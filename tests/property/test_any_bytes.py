@@ -132,27 +132,16 @@ METHODS = st.one_of(
 )
 
 
-def bare_environ(method: str, path: str, query: str, body: bytes) -> Environ:
+def bare_environ(method: str, path: str, query: str = "", body: bytes = b"") -> Environ:
     """What every WSGI environment of a request has."""
     return {
-        "REQUEST_METHOD": method,
-        "SCRIPT_NAME": "",
-        "PATH_INFO": path,
-        "QUERY_STRING": query,
-        "SERVER_NAME": "127.0.0.1",
-        "SERVER_PORT": "8080",
-        "SERVER_PROTOCOL": "HTTP/1.1",
-        "REMOTE_ADDR": "127.0.0.1",
-        "HTTP_HOST": "127.0.0.1:8080",
-        "wsgi.version": (1, 0),
-        "wsgi.url_scheme": "http",
-        "wsgi.input": io.BytesIO(body),
-        "wsgi.input_terminated": True,
-        "wsgi.errors": io.StringIO(),
-        "wsgi.multithread": True,
-        "wsgi.multiprocess": False,
+        "REQUEST_METHOD": method, "SCRIPT_NAME": "", "PATH_INFO": path, "QUERY_STRING": query,
+        "SERVER_NAME": "127.0.0.1", "SERVER_PORT": "8080", "SERVER_PROTOCOL": "HTTP/1.1",
+        "REMOTE_ADDR": "127.0.0.1", "HTTP_HOST": "127.0.0.1:8080", "wsgi.version": (1, 0),
+        "wsgi.url_scheme": "http", "wsgi.input": io.BytesIO(body), "wsgi.input_terminated": True,
+        "wsgi.errors": io.StringIO(), "wsgi.multithread": True, "wsgi.multiprocess": False,
         "wsgi.run_once": False,
-    }
+    }  # fmt: skip
 
 
 @st.composite
@@ -201,14 +190,7 @@ class Box:
 
     def look(self, path: str) -> bytes:
         """What the control plane answers to a GET, which must be fine."""
-        environ = {
-            "REQUEST_METHOD": "GET", "SCRIPT_NAME": "", "PATH_INFO": path, "QUERY_STRING": "",
-            "SERVER_NAME": "127.0.0.1", "SERVER_PORT": "8080", "SERVER_PROTOCOL": "HTTP/1.1",
-            "HTTP_HOST": "127.0.0.1:8080", "wsgi.version": (1, 0), "wsgi.url_scheme": "http",
-            "wsgi.input": io.BytesIO(), "wsgi.errors": io.StringIO(), "wsgi.multithread": True,
-            "wsgi.multiprocess": False, "wsgi.run_once": False,
-        }  # fmt: skip
-        status, body = self.ask(environ)
+        status, body = self.ask(bare_environ("GET", path))
         assert status == 200, (path, body)
         return body
 

@@ -8,24 +8,6 @@ from mock_platform.api.served import OPERATIONS as SERVED
 from mock_platform.core.operation import Operation, Origin
 from tests.spec.table import endpoint, faults, sections
 
-OPERATIONS = {
-    "Product catalogs (early access only)": 10,
-    "Keyword insights": 1,
-    "Tailored audience permissions (version 5)": 3,
-    "Custom audiences": 3,
-    "Do-not-reach lists": 2,
-    "Account media": 3,
-    "Cards": 5,
-    "Media library": 5,
-    "Poll cards": 4,
-    "Video conversation cards": 4,
-    "Posting on behalf of an advertiser": 2,
-    "Accounts": 15,
-    "Line items": 2,
-    "Line item curated categories": 5,
-}
-"""How many operations each heading of "Endpoints" has: 64 together."""
-
 DOCUMENTED: dict[str, Operation] = {op.id: op for op in SERVED if op.origin is Origin.DOCUMENT_B}
 BASES = {
     "Product catalogs (early access only)": "/12",
@@ -36,7 +18,8 @@ BASES = {
 """What the document says above a table and leaves out of its rows."""
 
 
-ENDPOINTS = [each for each in sections("B") if each.title in OPERATIONS]
+ENDPOINTS = [each for each in sections("B") if any(row.operation for row in each.rows)]
+"""The headings of operations."""
 
 
 def test_every_rule_has_tests() -> None:
@@ -54,15 +37,10 @@ def test_every_operation_has_its_row() -> None:
 
 
 def test_each_heading_has_its_number_of_operations() -> None:
-    """10, 1, 3, 3, 2, 3, 5, 5, 4, 4, 2, 15, 2 and 5."""
-    counted = {
-        section.title: sum(each.operation is not None for each in section.rows)
-        for section in ENDPOINTS
-    }
+    """Product catalogs have 10, keyword insights 1, and so on: 64 together."""
+    counted = [sum(each.operation is not None for each in section.rows) for section in ENDPOINTS]
 
-    assert OPERATIONS == counted
-    assert [10, 1, 3, 3, 2, 3, 5, 5, 4, 4, 2, 15, 2, 5] == list(counted.values())
-    assert 64 == sum(counted.values())
+    assert [10, 1, 3, 3, 2, 3, 5, 5, 4, 4, 2, 15, 2, 5] == counted
 
 
 def test_rows_have_the_method_and_path_of_their_operations() -> None:

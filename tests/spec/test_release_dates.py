@@ -122,26 +122,21 @@ def test_every_row_is_tried() -> None:
     assert {release.id for release in RELEASES} == set(PROBES)
 
 
+@pytest.mark.parametrize("chosen", ["clock", "as_of"])
 @pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.id)
-def test_a_change_begins_at_its_moment(sandboxes: Sandboxes, release: Release) -> None:
-    """A second before its moment the change is not in force, at its moment it is."""
-    probe, second = PROBES[release.id], timedelta(seconds=1)
-    before = sandboxes.get(freeze=release.effective - second)
-    then = sandboxes.get(freeze=release.effective)
+def test_a_change_begins_at_its_moment(sandboxes: Sandboxes, release: Release, chosen: str) -> None:
+    """A second before its moment the change is not in force, at its moment it is.
 
-    assert (False, True) == (probe(before), probe(then))
+    The moment is that of the clock, or of `--as-of`, whatever the clock says.
+    """
+    probe, moment = PROBES[release.id], release.effective
+    if chosen == "clock":
+        earlier, then = {"freeze": moment - timedelta(seconds=1)}, {"freeze": moment}
+    else:
+        earlier = {"as_of": moment - timedelta(seconds=1)}
+        then = {"as_of": moment, "freeze": datetime(2024, 1, 1, tzinfo=UTC)}
 
-
-@pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.id)
-def test_a_change_is_there_as_of_its_date_whatever_the_clock_says(
-    sandboxes: Sandboxes, release: Release
-) -> None:
-    """As of a second before its moment a change is not in force, as of its moment it is."""
-    probe, second = PROBES[release.id], timedelta(seconds=1)
-    before = sandboxes.get(as_of=release.effective - second)
-    then = sandboxes.get(as_of=release.effective, freeze=datetime(2024, 1, 1, tzinfo=UTC))
-
-    assert (False, True) == (probe(before), probe(then))
+    assert (False, True) == (probe(sandboxes.get(**earlier)), probe(sandboxes.get(**then)))
 
 
 @pytest.mark.parametrize(

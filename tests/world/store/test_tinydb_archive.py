@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -87,6 +88,17 @@ def full_disk(monkeypatch: pytest.MonkeyPatch, *, snapshots: bool, log: bool) ->
         if log:
             patched.setattr(os, "write", refuse)
         yield
+
+
+@contextmanager
+def largest_file(size: int) -> Iterator[None]:
+    """The system takes what fits into files of this size and refuses the rest."""
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, old[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
 
 
 class TestReopening:
