@@ -96,17 +96,8 @@ def test_an_answer_without_anything_odd_has_no_reason(box: Sandbox) -> None:
 
 def test_a_scenario_whose_rule_does_not_match(box: Sandbox) -> None:
     """A request that named the scenario itself gets the first difference."""
-    document = {
-        "name": "s",
-        "rules": [
-            {
-                "on": "accounts.list",
-                "when": {"query": {"count": 7}},
-                "then": {"error": "NOT_FOUND"},
-            }
-        ],
-    }
-    box.client.put("/_mock/scenarios/s", json=document)
+    define(box, {"rules": [{"on": "accounts.list", "when": {"query": {"count": 7}},
+                            "then": {"error": "NOT_FOUND"}}]})  # fmt: skip
 
     answer = box.call("GET", "/12/accounts?count=8", headers={"X-Mock-Scenario": "s"})
 
@@ -119,16 +110,8 @@ def test_a_scenario_whose_rule_does_not_match(box: Sandbox) -> None:
 def test_secrets_and_foreign_letters_do_not_get_into_it(box: Sandbox) -> None:
     """It is a header: what a message repeats is masked and escaped, and cut."""
     detail = f"é\nx access_token=abc\x07 {'long ' * 200}"
-    document = {
-        "name": "s",
-        "rules": [
-            {
-                "on": "accounts.list",
-                "then": {"respond": {"status": 400, "json": {"detail": detail}}},
-            }
-        ],
-    }
-    box.client.put("/_mock/scenarios/s", json=document)
+    respond = {"status": 400, "json": {"detail": detail}}
+    define(box, {"rules": [{"on": "accounts.list", "then": {"respond": respond}}]})
 
     answer = box.call("GET", "/12/accounts", headers={"X-Mock-Scenario": "s"})
 
@@ -222,9 +205,8 @@ def test_both_clocks_are_named(days: int, ask: Callable[[Sandbox], TestResponse]
     assert moved.endswith(BESIDE)
 
 
-def test_other_refusals_name_no_clock() -> None:
+def test_other_refusals_name_no_clock(box: Sandbox) -> None:
     """What has nothing to do with the time is as it was, also the first refusal of a limit."""
-    box = sandbox()
     box.world.clock.travel(machine_now() + timedelta(days=3))
     engine(box).activate("rate-limited", {"on": "line_items.list"})
 
@@ -236,9 +218,8 @@ def test_other_refusals_name_no_clock() -> None:
     assert "Rule 0 of scenario rate-limited acted: Rate limit exceeded." == limited
 
 
-def test_a_signature_by_the_clock_of_the_world() -> None:
+def test_a_signature_by_the_clock_of_the_world(box: Sandbox) -> None:
     """A timestamp that is right on the world's clock is refused with that very reason."""
-    box = sandbox()
     box.world.clock.travel(machine_now() + timedelta(days=3))
     stamp = str(int(box.world.clock.now().timestamp()))
     header = (

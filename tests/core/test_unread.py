@@ -76,11 +76,9 @@ DEEP = [
 
 @pytest.mark.parametrize(("method", "path", "body", "place", "near"), DEEP)
 def test_unknown_keys_are_warned_of_at_every_depth(
-    method: str, path: str, body: Any, place: str, near: str
+    box: Sandbox, method: str, path: str, body: Any, place: str, near: str
 ) -> None:
     """The warning has the place in the body and the nearest key; the answer has the code."""
-    box = sandbox()
-
     answer = send(box, method, path, body)
 
     assert 200 == answer.status_code
@@ -106,9 +104,8 @@ def test_strict_refuses_unknown_keys_at_every_depth(
     assert not last(box).changes
 
 
-def test_alike_keys_are_one_warning() -> None:
+def test_alike_keys_are_one_warning(box: Sandbox) -> None:
     """The same key in many items is one warning, which says in how many places it is."""
-    box = sandbox()
     users = [{"email": [HASH], "zz": []} for _ in range(3)]
 
     send(box, "POST", AUDIENCE, [{"operation_type": "Update", "params": {"users": users}}] * 2)
@@ -119,10 +116,8 @@ def test_alike_keys_are_one_warning() -> None:
 
 
 @pytest.mark.parametrize(("count", "warned"), [(50, 50), (51, 51), (2000, 51)])
-def test_the_number_of_warnings_is_bounded(count: int, warned: int) -> None:
+def test_the_number_of_warnings_is_bounded(box: Sandbox, count: int, warned: int) -> None:
     """Beyond 50 different keys one more warning says that there are more."""
-    box = sandbox()
-
     send(
         box, "POST", ESTIMATE, {"targeting_criteria": [COFFEE]} | {f"k{n}": 1 for n in range(count)}
     )
@@ -132,10 +127,8 @@ def test_the_number_of_warnings_is_bounded(count: int, warned: int) -> None:
     assert (count > 50) == (warnings[-1] == "more keys are unknown and were ignored")
 
 
-def test_a_long_name_is_cut() -> None:
+def test_a_long_name_is_cut(box: Sandbox) -> None:
     """A key of any length makes a short warning."""
-    box = sandbox()
-
     send(box, "POST", ESTIMATE, {"targeting_criteria": [COFFEE], "k" * 100_000: 1})
 
     assert len(last(box).warnings[0]) < 200
@@ -162,10 +155,10 @@ JSON_OPERATIONS = [
 
 
 @pytest.mark.parametrize(("method", "path", "body"), JSON_OPERATIONS)
-def test_the_query_of_a_json_operation_is_looked_at(method: str, path: str, body: Any) -> None:
+def test_the_query_of_a_json_operation_is_looked_at(
+    box: Sandbox, method: str, path: str, body: Any
+) -> None:
     """Its parameters are ignored with a warning that says where they belong."""
-    box = sandbox()
-
     answer = send(box, method, path, body, query_string={"name": "x"})
 
     assert (200, "unknown-parameter") == (answer.status_code, answer.headers["X-Mock-Warnings"])
@@ -184,10 +177,8 @@ def test_strict_refuses_the_query_of_a_json_operation(method: str, path: str, bo
     assert "the parameter 'name' here" in answer.get_json()["errors"][0]["message"]
 
 
-def test_the_query_of_a_replay_is_looked_at() -> None:
+def test_the_query_of_a_replay_is_looked_at(box: Sandbox) -> None:
     """The replay of document A has its parameters in the body alone."""
-    box = sandbox()
-
     answer = box.call("POST", "/2/webhooks/replay?webhook_id=1", keys=BEARER, json={})
 
     assert (400, "unknown-parameter") == (answer.status_code, answer.headers["X-Mock-Warnings"])
@@ -211,11 +202,11 @@ def test_a_parameter_that_contradicts_the_path_is_told(strict: bool, status: int
 @pytest.mark.parametrize(
     ("account", "warned"), [(ACCOUNT, None), ("other", "contradicts-path"), (5, "contradicts-path")]
 )
-def test_a_key_that_contradicts_the_path_is_told(account: Any, warned: str | None) -> None:
+def test_a_key_that_contradicts_the_path_is_told(
+    box: Sandbox, account: Any, warned: str | None
+) -> None:
     """What holds of parameters holds of the keys of a body."""
-    answer = send(
-        sandbox(), "POST", ESTIMATE, {"targeting_criteria": [COFFEE], "account_id": account}
-    )
+    answer = send(box, "POST", ESTIMATE, {"targeting_criteria": [COFFEE], "account_id": account})
 
     assert (200, warned) == (answer.status_code, answer.headers.get("X-Mock-Warnings"))
 
@@ -231,10 +222,8 @@ def test_a_body_that_is_not_read_is_told(method: str, body: bytes, warned: str |
     assert (200, warned) == (answer.status_code, answer.headers.get("X-Mock-Warnings"))
 
 
-def test_codes_are_named_once_and_in_order() -> None:
+def test_codes_are_named_once_and_in_order(box: Sandbox) -> None:
     """Several kinds of things that were ignored are listed together."""
-    box = sandbox()
-
     answer = box.call("PUT", f"{LINE_ITEM}?zz=1&yy=2&name=a&name=b&account_id=x")
 
     assert (
@@ -244,9 +233,8 @@ def test_codes_are_named_once_and_in_order() -> None:
     assert 4 == len(last(box).warnings)
 
 
-def test_a_value_without_effect_is_told() -> None:
+def test_a_value_without_effect_is_told(box: Sandbox) -> None:
     """A bid amount with AUTO, and a second order, are accepted and change nothing."""
-    box = sandbox()
     amount = box.call(
         "PUT", LINE_ITEM, query_string={"bid_strategy": "AUTO", "bid_amount_local_micro": "1"}
     )

@@ -10,7 +10,6 @@ from tests.control.support import call
 from tests.oauth_steps import APP, begun, code, exchange, granted, last
 from tests.support import (
     ACCOUNT,
-    BEARER,
     HARBOR,
     Sandbox,
     Sandboxes,

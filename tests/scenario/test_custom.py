@@ -8,16 +8,10 @@ import pytest
 
 from mock_platform.core.call import Call, Sending
 from tests.scenario.support import arm, complaints, define, engine, last
-from tests.support import BEARER, HARBOR, Sandbox, Sandboxes
+from tests.support import BEARER, HARBOR, Sandbox
 
 ON = "GET /2/shops/:id"
 HELLO = {"respond": {"json": {"data": {"name": "Roasters"}}}}
-
-
-@pytest.fixture
-def box(sandboxes: Sandboxes) -> Sandbox:
-    """A sandbox that asks for credentials, as by default."""
-    return sandboxes.get()
 
 
 def get(box: Sandbox, path: str, keys: Any = None, **headers: str) -> Any:

@@ -270,14 +270,6 @@ def test_reset(tmp_path: Any) -> None:
         assert [401, 200] == [call(box, f"/~{world.name}{path}") for _ in range(2)]
 
 
-def test_worlds_are_apart(box: Sandbox) -> None:
-    """A scenario of one world is not known in another."""
-    box.platform.worlds.create("w1")
-    arm(box, FAIL)
-
-    assert (401, 200) == (call(box), call(box, f"/~w1{LINE_ITEMS}"))
-
-
 def test_connections(box: Sandbox) -> None:
     """Where the server cannot break connections, activation says what to do."""
     lost = {"rules": [{**ON, "then": {"fault": "reset"}}]}

@@ -463,18 +463,10 @@ def test_records_carry_the_common_fields(box: Sandbox, id_: str) -> None:
 @pytest.mark.spec(SORTED)
 @pytest.mark.spec("B, Common conventions", "sort_by (attribute")
 @pytest.mark.parametrize("id_", [id_ for id_ in LISTS if id_ not in WITHOUT])
-def test_sort_by_both_ways(box: Sandbox, id_: str) -> None:
-    """sort_by takes an attribute with ascending or descending order, and nothing else."""
-    rising, falling = (
-        [
-            record["updated_at"]
-            for record in ask(box, id_, sort_by=f"updated_at-{way}").get_json()["data"]
-        ]
-        for way in ("asc", "desc")
-    )
-
-    assert sorted(rising) == rising
-    assert sorted(rising, reverse=True) == falling
+def test_sort_by_takes_an_attribute_and_a_way(box: Sandbox, id_: str) -> None:
+    """Nothing else: no attribute alone, no other way and no other attribute."""
+    for right in ("updated_at-asc", "updated_at-desc"):
+        assert 200 == ask(box, id_, sort_by=right).status_code
     for wrong in ("updated_at", "updated_at-down", "nothing-asc", "id-asc", ""):
         assert [("INVALID_PARAMETER", "sort_by")] == faults(ask(box, id_, sort_by=wrong))
 

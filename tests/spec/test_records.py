@@ -251,9 +251,8 @@ def test_values_have_their_documented_types(box: Sandbox) -> None:
 
 @pytest.mark.spec("B, Card", "id, name (max 80")
 @pytest.mark.spec("B, Poll card", "card_uri, card_type")
-def test_card_addresses() -> None:
+def test_card_addresses(box: Sandbox) -> None:
     """card_uri has the form card://<card_id> in every family of cards."""
-    box = sandbox()
     for path in ("cards", "cards/poll", "cards/video_conversation"):
         for card in box.call("GET", f"{BASE}/{path}").get_json()["data"]:
             assert f"card://{card['id']}" == card["card_uri"]

@@ -262,15 +262,16 @@ class TestStanding:
 class TestWaiting:
     """real_seconds_until and on_jump."""
 
-    @pytest.mark.parametrize(("seconds", "expected"), [(5, 5.0), (0, 0.0), (-5, 0.0)])
-    def test_running(self, machine: Machine, seconds: float, expected: float) -> None:
-        """A running clock says how long it takes; the past takes no time."""
-        assert expected == Clock().real_seconds_until(at(seconds))
-
-    @pytest.mark.parametrize(("seconds", "expected"), [(5, None), (0, 0.0), (-5, 0.0)])
-    def test_standing(self, seconds: float, expected: float | None) -> None:
-        """A frozen clock never gets there by itself."""
-        assert expected == Clock(START).real_seconds_until(at(seconds))
+    @pytest.mark.parametrize(
+        ("start", "seconds", "expected"),
+        [(None, 5, 5.0), (None, 0, 0.0), (None, -5, 0.0),
+         (START, 5, None), (START, 0, 0.0), (START, -5, 0.0)],
+    )  # fmt: skip
+    def test_seconds(
+        self, machine: Machine, start: datetime | None, seconds: float, expected: float | None
+    ) -> None:
+        """A running clock says how long it takes, a frozen one never gets there by itself."""
+        assert expected == Clock(start).real_seconds_until(at(seconds))
 
     def test_listeners(self) -> None:
         """Every kind of jump is reported to all listeners, after it happened."""
@@ -389,8 +390,8 @@ def test_bounds(frozen: bool) -> None:
     ],
 )
 def test_durations(text: str, seconds: float) -> None:
-    """A number with a unit is so many seconds; several add up."""
-    assert seconds == parse_duration(text) == read_seconds(text)
+    """A number with a unit is so many seconds, several add up; a plain number is seconds."""
+    assert seconds == parse_duration(text) == read_seconds(text) == read_seconds(seconds)
 
 
 @pytest.mark.parametrize("text", ["", "5", "s", "2 s", "-2s", "2w", "1,5s", "2s ", "٢s", "1h30"])
@@ -399,8 +400,3 @@ def test_no_durations(text: str) -> None:
     assert re.fullmatch(DURATION_PATTERN, text, re.ASCII) is None
     with pytest.raises(ValueError, match="not a duration such as 500ms"):
         parse_duration(text)
-
-
-def test_a_number_is_seconds() -> None:
-    """Plain numbers stay seconds."""
-    assert 2.5 == read_seconds(2.5)

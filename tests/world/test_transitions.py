@@ -163,9 +163,3 @@ def test_what_is_no_pace_is_refused(pace: dict[str, Any]) -> None:
     """A pace has a known progression, seconds from 0 and polls from 1 up."""
     with pytest.raises(ValueError, match=next(iter(pace))):
         Pace(**pace)
-
-
-@pytest.mark.parametrize("pace", [{"seconds": 0}, {"seconds": 0.5}, {"polls": 1}])
-def test_least_paces(pace: dict[str, Any]) -> None:
-    """The bounds themselves are paces."""
-    assert next(iter(pace.values())) == getattr(Pace(**pace), next(iter(pace)))

@@ -34,7 +34,7 @@ from mock_platform.platform import Platform
 from mock_platform.settings import Settings
 from mock_platform.world.world import World
 from tests.spec.rows import PROBLEM_OBJECT
-from tests.support import sandbox
+from tests.support import Sandbox, sandbox
 
 
 class Part(Schema):
@@ -513,10 +513,8 @@ def test_documents_are_copies() -> None:
 
 @pytest.mark.spec("A, Other v2 endpoints", "Every v2 path begins", "The v2 interface")
 @pytest.mark.spec("A, Versioning", "The v2 description")
-def test_served_description_of_v2() -> None:
+def test_served_description_of_v2(box: Sandbox) -> None:
     """The v2 interface is described by a document of version 2.166 and nothing beyond /2."""
-    box = sandbox()
-
     answer = box.call("GET", "/2/openapi.json", keys=None)
     made = answer.get_json()
 
@@ -528,10 +526,8 @@ def test_served_description_of_v2() -> None:
 
 
 @pytest.mark.spec("A, Other v2 endpoints", "The v2 interface")
-def test_served_address() -> None:
+def test_served_address(box: Sandbox) -> None:
     """Server and problem types are those of the address called, world prefix included."""
-    box = sandbox()
-
     made = box.call(
         "GET", "/~default/2/openapi.json", keys=None, headers={"Host": "127.0.0.1:81"}
     ).get_json()

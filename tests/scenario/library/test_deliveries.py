@@ -11,7 +11,6 @@ import pytest
 from mock_platform.delivery.sender import Sender
 from mock_platform.world.clock import UPTIME
 from tests.scenario.library.support import Stage
-from tests.support import sandbox
 from tests.support_receiver import Receiver
 from tests.support_replay import WEBHOOK, Desk
 from tests.waits import PATIENCE
@@ -229,9 +228,8 @@ def test_other_types_of_events_fare_well(desk: Desk, receiver: Receiver) -> None
         ),
     ],
 )
-def test_registration_is_refused(name: str, operation: str, message: str) -> None:
+def test_registration_is_refused(box: Sandbox, name: str, operation: str, message: str) -> None:
     """The address or the subscription is refused, and nothing is stored."""
-    box = sandbox()
     stage = Stage(name, box)
 
     answer = stage.ask(operation)

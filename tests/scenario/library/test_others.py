@@ -425,9 +425,10 @@ def me(box: Sandbox) -> tuple[int, str]:
         ),
     ],
 )
-def test_user_tokens(name: str, parameters: dict[str, str], refusal: tuple[int, str]) -> None:
+def test_user_tokens(
+    box: Sandbox, name: str, parameters: dict[str, str], refusal: tuple[int, str]
+) -> None:
     """User tokens are refused, signatures are not."""
-    box = sandbox()
     before = me(box)
     stage = Stage(name, box, **parameters)
 

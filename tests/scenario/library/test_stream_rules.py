@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from tests.scenario.library.support import Stage
-from tests.support import sandbox
 
 PROBLEMS = "http://localhost/2/problems"
 APP = "11827"
@@ -30,9 +29,8 @@ APP = "11827"
         ),
     ],
 )
-def test_refused_inside_a_success(name: str, entry: dict[str, Any]) -> None:
+def test_refused_inside_a_success(box: Sandbox, name: str, entry: dict[str, Any]) -> None:
     """The first rule is in errors, the second one is created, the status is 200."""
-    box = sandbox()
     before = box.world.store.count("stream_rules", {"_app_id": APP})
     answer = Stage(name, box).ask("stream_rules.change")
 
@@ -53,9 +51,8 @@ def test_refused_inside_a_success(name: str, entry: dict[str, Any]) -> None:
         ("stream-link-not-enrolled", "stream_links.create", "Client Forbidden"),
     ],
 )
-def test_refused_as_a_whole(name: str, operation: str, title: str) -> None:
+def test_refused_as_a_whole(box: Sandbox, name: str, operation: str, title: str) -> None:
     """The whole request is refused, and nothing is stored."""
-    box = sandbox()
     box.change("apps", APP, _tier="enterprise")
     stage = Stage(name, box)
     answer = stage.ask(operation)

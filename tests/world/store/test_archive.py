@@ -94,6 +94,13 @@ def own_records(snapshot: Snapshot) -> dict[str, Record]:
     return {key: row.record for key, row in rows.items() if row is not None}
 
 
+def read_own(archive: Archive, name: str = "w1") -> tuple[list[str], dict[str, Any]]:
+    """The keys of a world's own records, in order, and what is kept with them."""
+    kept = archive.open(name, BASE)
+    assert kept is not None
+    return list(own_records(kept.snapshot)), dict(kept.meta)
+
+
 def test_a_new_archive_is_empty(archive: Archive) -> None:
     """It names no world and opens none."""
     assert not archive.names()
