@@ -125,18 +125,13 @@ def test_a_value_outside_its_bounds_is_refused(name: str, sent: object, text: st
     assert faults(Sample, {name: sent}) == [(name, INVALID, text)]
 
 
-def test_an_absent_required_value_is_missing() -> None:
-    """What is required and absent carries the code for missing parameters."""
-    expected = [("name", MISSING, '"name" is a required parameter')]
-
-    assert faults(Required, {}) == expected
-
-
-def test_faults_in_depth_name_their_place() -> None:
-    """A fault within a list of objects names the way to it."""
-    expected = [("items[1].media_key", MISSING, '"items[1].media_key" is a required parameter')]
-
-    assert faults(Sample, {"items": [{"media_key": "3_1"}, {}]}) == expected
+@pytest.mark.parametrize(
+    ("schema", "sent", "place"),
+    [(Required, {}, "name"), (Sample, {"items": [{"media_key": "3_1"}, {}]}, "items[1].media_key")],
+)
+def test_an_absent_required_value_is_missing(schema: type[Schema], sent: Any, place: str) -> None:
+    """It has the code for missing parameters, and at any depth the way to it."""
+    assert faults(schema, sent) == [(place, MISSING, f'"{place}" is a required parameter')]
 
 
 @given(st.text(max_size=30))

@@ -8,6 +8,7 @@ from typing import Any
 from werkzeug.test import TestResponse
 
 from mock_platform.api import served as operations
+from mock_platform.core.call import Call, Reply
 from mock_platform.core.errors import BadScenario, ScenarioComplaint
 from mock_platform.core.jsonio import dumps
 from mock_platform.scenario.catalog import Catalog
@@ -70,6 +71,12 @@ def replay(box: Sandbox, **headers: str) -> TestResponse:
     now = box.world.clock.now().strftime("%Y%m%d%H%M")
     body = {"webhook_id": "1146654567674912769", "from_date": now, "to_date": now}
     return box.call("POST", "/2/webhooks/replay", keys=BEARER, json=body, headers=headers)
+
+
+def handle(box: Sandbox, path: str = LINE_ITEMS, method: str = "GET") -> Reply:
+    """The reply to an unsigned call, before it is sent: no connection is there to break."""
+    call = Call(method, f"http://localhost{path}", path, "http://localhost", [])
+    return box.platform.handle(call)
 
 
 def last(box: Sandbox) -> JournalEntry:

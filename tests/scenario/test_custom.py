@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from mock_platform.core.call import Call, Sending
-from tests.scenario.support import arm, complaints, define, engine, last
+from mock_platform.core.call import Sending
+from tests.scenario.support import arm, complaints, define, engine, handle, last
 from tests.support import BEARER, HARBOR, Sandbox
 
 ON = "GET /2/shops/:id"
@@ -121,11 +121,10 @@ def test_other_effects(box: Sandbox) -> None:
     )  # fmt: skip
 
     problem = get(box, "/2/shops/1")
-    call = Call("GET", "http://localhost/2/shops/2", "/2/shops/2", "http://localhost", [])
     error = get(box, "/12/piggy_banks")
 
     assert (429, "application/problem+json") == (problem.status_code, problem.content_type)
-    assert Sending(delay=2.0, fault="reset") == box.platform.handle(call).sending
+    assert Sending(delay=2.0, fault="reset") == handle(box, "/2/shops/2").sending
     assert (404, "NOT_FOUND") == (error.status_code, error.get_json()["errors"][0]["code"])
     assert [200, 429] == [get(box, "/2/limited").status_code for _ in range(2)]
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from mock_platform.core.call import Call, Sending
+from mock_platform.core.call import Sending
 from mock_platform.core.errors import BadParameters
-from tests.scenario.support import LINE_ITEMS, arm, complaints, define, engine, last, read
+from tests.scenario.support import LINE_ITEMS, arm, complaints, define, engine, handle, last, read
 from tests.support import Sandbox, Sandboxes
 
 FAIL = {"on": "line_items.list", "then": {"error": 89}}
@@ -190,9 +190,8 @@ def test_bad_moments(part: str, place: str, text: str) -> None:
 def test_delays(box: Sandbox, delay: Any, sending: Sending) -> None:
     """A delay has units, or is a number of seconds."""
     arm(box, {"on": "line_items.list", "then": {"delay": delay}})
-    call = Call("GET", f"http://localhost{LINE_ITEMS}", LINE_ITEMS, "http://localhost", [])
 
-    assert sending == box.platform.handle(call).sending
+    assert sending == handle(box).sending
 
 
 def test_windows(box: Sandbox) -> None:

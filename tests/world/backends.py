@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -61,6 +62,15 @@ def crash(archive: Archive) -> None:
     """What a kill of the process leaves: files as they are, no last snapshot, no lock."""
     assert isinstance(archive, TinyDBArchive)
     archive._release()
+
+
+def fail_with(code: int) -> Callable[..., Any]:
+    """A call of the system that always fails."""
+
+    def refuse(*_: Any) -> None:
+        raise OSError(code, os.strerror(code))
+
+    return refuse
 
 
 class ReopeningStore:

@@ -7,26 +7,17 @@ from typing import Any
 
 import pytest
 
-from mock_platform.core.call import Call, Reply, Sending
+from mock_platform.core.call import Sending
 from mock_platform.core.errors import BadParameters
 from mock_platform.scenario.effects import KINDS
 from tests.scenario import support
-from tests.scenario.support import LINE_ITEMS, arm, engine, last, replay
+from tests.scenario.support import LINE_ITEMS, arm, engine, handle, last, replay
 from tests.support import ACCOUNT, NORTHBIKE, Sandbox, sandbox
 from tests.support_streams import StreamClient
 
 ITEM = f"{LINE_ITEMS}/itttx"
 AUDIENCE = f"/12/accounts/{ACCOUNT}/custom_audiences/1nmth/users"
 PRODUCTS = "/12/product_catalogs/1547080787865939968/products"
-
-
-def in_process(box: Sandbox, method: str, path: str) -> Reply:
-    """A reply before it is sent, to an unsigned call (with `auth="off"`)."""
-    call = Call(
-        method=method, url=f"http://localhost{path}", path=path, base_url="http://localhost",
-        headers=[],
-    )  # fmt: skip
-    return box.platform.handle(call)
 
 
 # -- problem -------------------------------------------------------------------------------------
@@ -179,7 +170,7 @@ def test_sending(effects: Any, sending: Sending) -> None:
     box = sandbox(auth="off")
     arm(box, {"on": "line_items.list", "then": effects})
 
-    assert sending == in_process(box, "GET", LINE_ITEMS).sending
+    assert sending == handle(box).sending
 
 
 def test_drawn_delays() -> None:
@@ -188,7 +179,7 @@ def test_drawn_delays() -> None:
     for seed in (1, 1, 2):
         box = sandbox(auth="off", seed=seed)
         arm(box, {"on": "line_items.list", "then": {"delay": {"between": [3, 1]}}})
-        replies = [in_process(box, "GET", LINE_ITEMS) for _ in range(5)]
+        replies = [handle(box) for _ in range(5)]
         drawn.append([reply.sending.delay for reply in replies if reply.sending is not None])
 
     assert drawn[0] == drawn[1]
@@ -203,7 +194,7 @@ def test_commit(stage: str, deleted: bool) -> None:
     box = sandbox(auth="off")
     arm(box, {"on": "line_items.delete", "then": {"fault": "reset", "stage": stage}})
 
-    reply = in_process(box, "DELETE", ITEM)
+    reply = handle(box, ITEM, "DELETE")
 
     assert (200, Sending(fault="reset", is_committed=deleted)) == (reply.status, reply.sending)
     assert deleted == box.record("line_items", "itttx")["deleted"]

@@ -11,6 +11,7 @@ import pytest
 from mock_platform.delivery.sender import Sender
 from mock_platform.world.clock import UPTIME
 from tests.scenario.library.support import Stage
+from tests.support import Sandbox
 from tests.support_receiver import Receiver
 from tests.support_replay import WEBHOOK, Desk
 from tests.waits import PATIENCE

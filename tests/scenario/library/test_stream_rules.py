@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.scenario.library.support import Stage
+from tests.support import Sandbox
 
 PROBLEMS = "http://localhost/2/problems"
 APP = "11827"

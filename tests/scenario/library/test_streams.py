@@ -113,22 +113,6 @@ class TestLines:
         ]
         assert ["a", "b"] == read(client.open("?backfill_minutes=1"), 2)
 
-    def test_repeated(self, client: StreamClient) -> None:
-        """`stream-line-repeated`: the line comes twice."""
-        activate(client, "stream-line-repeated")
-        lines = client.open()
-        emit(client, "a", "b")
-
-        assert ["a", "a", "b"] == read(lines, 3)
-
-    def test_out_of_order(self, client: StreamClient) -> None:
-        """`stream-out-of-order`: the line comes after the next one."""
-        activate(client, "stream-out-of-order")
-        lines = client.open()
-        emit(client, "a", "b", "c")
-
-        assert ["b", "a", "c"] == read(lines, 3)
-
     def test_out_of_order_at_the_end(self, client: StreamClient) -> None:
         """`stream-out-of-order`: a line without a next one comes before the end."""
         activate(client, "stream-out-of-order")
@@ -182,13 +166,23 @@ class TestLines:
         assert KEEP_ALIVE == lines.next_piece()
         assert ["a", "b"] == read(lines, 2)
 
-    def test_other_event_type(self, client: StreamClient) -> None:
-        """With a type only its lines are lost."""
-        activate(client, "stream-line-lost", event_type="profile.update.url")
+    @pytest.mark.parametrize(
+        ("name", "parameters", "expected"),
+        [
+            ("stream-line-repeated", {}, "aab"),
+            ("stream-out-of-order", {}, "ba"),
+            ("stream-line-lost", {"event_type": "profile.update.url"}, "ab"),
+        ],
+    )
+    def test_which_lines_come(
+        self, client: StreamClient, name: str, parameters: dict[str, str], expected: str
+    ) -> None:
+        """A line comes twice, or after the next one; with a type only its lines are lost."""
+        activate(client, name, **parameters)
         lines = client.open()
-        emit(client, "a")
+        emit(client, "a", "b", "c")
 
-        assert ["a"] == read(lines, 1)
+        assert [*expected, "c"] == read(lines, len(expected) + 1)
 
 
 @pytest.mark.parametrize(

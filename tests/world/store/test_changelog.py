@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from mock_platform.world.store.errors import StoreDamaged
 from mock_platform.world.store.files import ChangeLog
 from mock_platform.world.store.sealing import open_line, seal_line
+from tests.world.backends import fail_with
 
 Write = Callable[[int, bytes], int]
 
@@ -246,13 +247,9 @@ class TestAppend:
     ) -> None:
         """Where even cutting back fails, it is made good before the next line is written."""
         log.append(body(1))
-
-        def refuse(*_: Any) -> None:
-            raise OSError(errno.EIO, os.strerror(errno.EIO))
-
         with monkeypatch.context() as patched:
             patched.setattr(os, "write", FullDisk(9, os.write))
-            patched.setattr(os, "ftruncate", refuse)
+            patched.setattr(os, "ftruncate", fail_with(errno.EIO))
             with pytest.raises(OSError, match="No space left"):
                 log.append(body(2))
             with pytest.raises(OSError, match="Input/output error"):
@@ -282,12 +279,8 @@ class TestAppend:
         """A line that the disk did not confirm is removed."""
         log = ChangeLog(path, sync=True)
         log.append(body(1))
-
-        def refuse(_: int) -> None:
-            raise OSError(errno.EIO, os.strerror(errno.EIO))
-
         with monkeypatch.context() as patched:
-            patched.setattr(os, "fdatasync", refuse)
+            patched.setattr(os, "fdatasync", fail_with(errno.EIO))
             with pytest.raises(OSError, match="Input/output error"):
                 log.append(body(2))
         log.close()

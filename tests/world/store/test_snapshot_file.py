@@ -26,6 +26,7 @@ from mock_platform.world.store.snapshot_file import (
     seal,
 )
 from mock_platform.world.store.stored_worlds import Contents, StoredState, StoredWorld
+from tests.world.backends import fail_with
 
 PATH = Path("state.json")
 
@@ -79,11 +80,9 @@ class TestStorage:
         storage.write({"items": {"1": {"id": "old"}}})
         before = path.read_bytes()
 
-        def refuse(*_: Any) -> None:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
         with monkeypatch.context() as patched:
-            patched.setattr(os if step == "fsync" else Path, step, refuse)
+            failing = fail_with(errno.ENOSPC)
+            patched.setattr(os if step == "fsync" else Path, step, failing)
             with pytest.raises(OSError, match="No space left"):
                 storage.write({"items": {"1": {"id": "new"}}})
 

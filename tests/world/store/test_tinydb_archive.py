@@ -26,7 +26,7 @@ from mock_platform.world.store.snapshot_file import AtomicStorage
 from mock_platform.world.store.tinydb_archive import TinyDBArchive
 from mock_platform.world.world_store import WorldStore
 from tests.loops import at_once
-from tests.world.backends import crash, fixtures, open_store
+from tests.world.backends import crash, fail_with, fixtures, open_store
 
 LOGGED: list[Durability] = ["log", "fsync"]
 ALL: list[Durability] = ["snapshot", *LOGGED]
@@ -78,10 +78,7 @@ def stored(path: Path, world: str = "default") -> dict[str, dict[str, Record]]:
 @contextmanager
 def full_disk(monkeypatch: pytest.MonkeyPatch, *, snapshots: bool, log: bool) -> Iterator[None]:
     """A disk that takes no more."""
-
-    def refuse(*_: Any) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
+    refuse = fail_with(errno.ENOSPC)
     with monkeypatch.context() as patched:
         if snapshots:
             patched.setattr(AtomicStorage, "write", refuse)
