@@ -210,32 +210,14 @@ ADDRESSES = [
     elsewhere("address-scheme", ADDRESS.replace("http:", "https:"), HTTPS),
     elsewhere("address-port", f"http://127.0.0.1{PATH}", NO_PORT),
     elsewhere("address-port", f"http://127.0.0.1:80{PATH}", "port 80 instead of 8080"),
-    elsewhere(
-        "address-host", f"http://localhost:8080{PATH}", "host localhost instead of 127.0.0.1"
-    ),
-    elsewhere(
-        "address-host",
-        f"https://api.platform.test{PATH}",
-        HTTPS,
-        NO_PORT,
-        "host api.platform.test instead of 127.0.0.1",
-    ),
-    elsewhere(
-        "address-host",
-        f"https://api.platform.test{BARE}",
-        HTTPS,
-        NO_PORT,
-        "host api.platform.test instead of 127.0.0.1",
-        "world prefix and /sandbox left out",
-    ),
-    elsewhere(
-        "address-host",
-        f"https://proxy.test:9443{UNPREFIXED}/".removesuffix("/"),
-        HTTPS,
-        PORT,
-        "host proxy.test instead of 127.0.0.1",
-        "world prefix left out",
-    ),
+    elsewhere("address-host", f"http://localhost:8080{PATH}",
+              "host localhost instead of 127.0.0.1"),
+    elsewhere("address-host", f"https://api.platform.test{PATH}", HTTPS, NO_PORT,
+              "host api.platform.test instead of 127.0.0.1"),
+    elsewhere("address-host", f"https://api.platform.test{BARE}", HTTPS, NO_PORT,
+              "host api.platform.test instead of 127.0.0.1", "world prefix and /sandbox left out"),
+    elsewhere("address-host", f"https://proxy.test:9443{UNPREFIXED}/".removesuffix("/"), HTTPS,
+              PORT, "host proxy.test instead of 127.0.0.1", "world prefix left out"),
     elsewhere("address-world-prefix", ORIGIN + UNPREFIXED, "world prefix left out"),
     elsewhere("address-sandbox-prefix", f"{ORIGIN}/~w1{BARE}", "/sandbox left out"),
     elsewhere("address-sandbox-prefix", ORIGIN + BARE, "world prefix and /sandbox left out"),
@@ -243,34 +225,21 @@ ADDRESSES = [
     elsewhere("address-path-encoding", unquote(ADDRESS), "path percent-decoded"),
     elsewhere("address-path-encoding", ADDRESS.replace("%", "%25"), "path percent-encoded again"),
     elsewhere("query-in-address", QUERY_ADDRESS, "query left in it"),
-    elsewhere(
-        "query-in-address", QUERY_ADDRESS, "query left in it", parameters=joined([*FORM, *OAUTH])
-    ),
+    elsewhere("query-in-address", QUERY_ADDRESS, "query left in it",
+              parameters=joined([*FORM, *OAUTH])),
     elsewhere("address-scheme", f"https://127.0.0.1:8080{PATH}/", HTTPS, "slash at the end added"),
-    Wrong(
-        "address-host-case",
-        "'http://LOCALHOST:8080/12/a' when it called 'http://localhost:8080/12/a': "
-        "host not in lowercase.",
-        request(
-            signature(address="http://LOCALHOST:8080/12/a"), address="http://LOCALHOST:8080/12/a"
-        ),
-    ),
-    Wrong(
-        "address-trailing-slash",
-        "slash at the end left out",
-        request(signature(address=f"{ORIGIN}/12/a"), address=f"{ORIGIN}/12/a/"),
-    ),
-    Wrong(
-        "address-port",
-        "port 80 instead of none",
-        request(signature(address="http://localhost:80/12"), address="http://localhost/12"),
-    ),
-    Wrong(
-        "address-world-prefix",
-        f"'{ORIGIN}/' when",
-        request(signature(address=f"{ORIGIN}/"), address=f"{ORIGIN}/~w1"),
-    ),
-]
+    Wrong("address-host-case",
+          "'http://LOCALHOST:8080/12/a' when it called 'http://localhost:8080/12/a': "
+          "host not in lowercase.",
+          request(signature(address="http://LOCALHOST:8080/12/a"),
+                  address="http://LOCALHOST:8080/12/a")),
+    Wrong("address-trailing-slash", "slash at the end left out",
+          request(signature(address=f"{ORIGIN}/12/a"), address=f"{ORIGIN}/12/a/")),
+    Wrong("address-port", "port 80 instead of none",
+          request(signature(address="http://localhost:80/12"), address="http://localhost/12")),
+    Wrong("address-world-prefix", f"'{ORIGIN}/' when",
+          request(signature(address=f"{ORIGIN}/"), address=f"{ORIGIN}/~w1")),
+]  # fmt: skip
 REPEATED_LAST: Pairs = list(dict(SENT).items())
 REALM = request(
     signature(parameters=joined([*SENT, ("realm", "Ads")])), header=[("realm", "Ads"), *OAUTH]
@@ -375,50 +344,32 @@ TWICE, RAW = "percent-encoded {} twice", "not to have percent-encoded {};"
 WRITTEN = [
     *encoded("double-encoded", TWICE.format("the parameters"), lambda it: percent(percent(it))),
     wrong("double-encoded", TWICE.format("the value of 'text'"), parameters=one_twice("text")),
-    wrong(
-        "double-encoded",
-        TWICE.format("the value of 'oauth_callback'"),
-        parameters=one_twice("oauth_callback"),
-    ),
+    wrong("double-encoded", TWICE.format("the value of 'oauth_callback'"),
+          parameters=one_twice("oauth_callback")),
     wrong("double-encoded", TWICE.format("the joined parameters"), parameters=percent(PARAMETERS)),
     wrong("double-encoded", TWICE.format("the address"), address=percent(ADDRESS)),
-    wrong(
-        "double-encoded",
-        TWICE.format("the address and the joined parameters"),
-        address=percent(ADDRESS),
-        parameters=percent(PARAMETERS),
-    ),
+    wrong("double-encoded", TWICE.format("the address and the joined parameters"),
+          address=percent(ADDRESS), parameters=percent(PARAMETERS)),
     *encoded("not-encoded", RAW.format("the parameters"), str),
-    wrong(
-        "not-encoded",
-        RAW.format("the joined parameters"),
-        base=f"POST&{percent(ADDRESS)}&{PARAMETERS}",
-    ),
+    wrong("not-encoded", RAW.format("the joined parameters"),
+          base=f"POST&{percent(ADDRESS)}&{PARAMETERS}"),
     wrong("not-encoded", RAW.format("the address"), base=f"POST&{ADDRESS}&{percent(PARAMETERS)}"),
-    wrong(
-        "not-encoded",
-        RAW.format("the address and the joined parameters"),
-        base=f"POST&{ADDRESS}&{PARAMETERS}",
-    ),
+    wrong("not-encoded", RAW.format("the address and the joined parameters"),
+          base=f"POST&{ADDRESS}&{PARAMETERS}"),
     *encoded("space-as-plus", "spaces as +", lambda it: quote_plus(it, safe="~")),
-    *encoded(
-        "space-as-plus", "spaces as +", lambda it: quote_plus(it, safe="*").replace("~", "%7E")
-    ),
+    *encoded("space-as-plus", "spaces as +",
+             lambda it: quote_plus(it, safe="*").replace("~", "%7E")),
     *encoded("reserved-characters", "another set", lambda it: quote(it, safe="~!*'()")),
     *encoded("reserved-characters", "another set", lambda it: quote(it, safe="~/")),
     *encoded("reserved-characters", "another set", lambda it: quote(it, safe="~!*'();/?:@&=+$,#")),
     *encoded("reserved-characters", "another set", lambda it: percent(it).replace("~", "%7E")),
     *encoded("lowercase-hex", "as in %2f", lambda it: lower_hex(percent(it))),
     wrong("lowercase-hex", "as in %2f", base=lower_hex(BASE)),
-    wrong(
-        "lowercase-hex",
-        "as in %2f",
-        base=lower_hex(f"POST&{percent(ADDRESS)}&{percent(lower_hex(PARAMETERS))}"),
-    ),
-    wrong(
-        "decoded-twice", "once too often", parameters=joined(encode=lambda it: percent(unquote(it)))
-    ),
-]
+    wrong("lowercase-hex", "as in %2f",
+          base=lower_hex(f"POST&{percent(ADDRESS)}&{percent(lower_hex(PARAMETERS))}")),
+    wrong("decoded-twice", "once too often",
+          parameters=joined(encode=lambda it: percent(unquote(it)))),
+]  # fmt: skip
 OAUTH_FIRST = [*sorted(OAUTH), *sorted((percent(n), percent(v)) for n, v in (*QUERY, *FORM))]
 ORDERS = [
     wrong(

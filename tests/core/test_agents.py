@@ -279,18 +279,12 @@ def test_with_authentication_off() -> None:
         ("localhost", "/.well-known/oauth-protected-resource", None),
         ("localhost", "/ads/.well-known/oauth-protected-resource", "https://localhost/ads/mcp"),
         ("localhost", "/.well-known/oauth-protected-resource/ads/mcp", "https://localhost/ads/mcp"),
-        (
-            "localhost",
-            "/.well-known/oauth-protected-resource/~default/ads/mcp",
-            "https://localhost/~default/ads/mcp",
-        ),
-        (
-            "localhost",
-            "/sandbox/.well-known/oauth-protected-resource",
-            "https://localhost/sandbox/mcp",
-        ),
+        ("localhost", "/.well-known/oauth-protected-resource/~default/ads/mcp",
+         "https://localhost/~default/ads/mcp"),
+        ("localhost", "/sandbox/.well-known/oauth-protected-resource",
+         "https://localhost/sandbox/mcp"),
     ],
-)
+)  # fmt: skip
 def test_metadata(box: Sandbox, host: str, path: str, expected: str | None) -> None:
     """The advertising server says where a token comes from, the v2 server does not."""
     answer = box.client.get(path, base_url=f"https://{host}")

@@ -28,11 +28,8 @@ def test_counts_and_reasons() -> None:
     assert [] == list(passed)
     assert ("skipped", "later") == (skipped[0].tag, skipped[0].get("message"))
     assert ("failure", "bad", "k", "x") == (
-        failed[0].tag,
-        failed[0].get("message"),
-        failed[0].get("type"),
-        failed[0].text,
-    )
+        failed[0].tag, failed[0].get("message"), failed[0].get("type"), failed[0].text,
+    )  # fmt: skip
 
 
 def test_characters_that_xml_does_not_have_are_replaced() -> None:

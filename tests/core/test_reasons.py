@@ -35,44 +35,19 @@ WRONG = Keys("hbrDeskKey7uE2qXn0Zt4Wc9", "wrong", "2244994945-nobody", "wrong")
         ("GET", "/12/accounts", {"keys": WRONG}, "The token 224499... was never issued to"),
         ("DELETE", "/12/accounts", {}, "This method is not allowed here; allowed: GET, HEAD."),
         ("GET", "/2/posts/\u2019", {"keys": BEARER}, "The `id` query parameter value [\\xe2\\x80"),
-        (
-            "GET",
-            "/oauth/authorize?oauth_token=zz",
-            {"keys": None},
-            "This sandbox did not issue the request token of this address. ",
-        ),
-        (
-            "GET",
-            "/12/accounts",
-            {"headers": {"X-Mock-Scenario": "outage"}},
-            "Rule 0 of scenario outage acted: The service is temporarily unavailable.",
-        ),
-        (
-            "GET",
-            "/12/accounts",
-            {"headers": {"X-Mock-Scenario": "outagee"}},
-            "There is no scenario 'outagee'. Did you mean 'outage'?",
-        ),
-        (
-            "GET",
-            "/12/accounts",
-            {"headers": {"Prefer": "code=429"}},
-            "Prefer asked for this failure: Rate limit exceeded.",
-        ),
-        (
-            "GET",
-            "/12/accounts",
-            {"headers": {"X-Mock-Scenario": "answer-lost"}},
-            "The scenario 'answer-lost' has no rule for accounts.list, only: cards_poll.create.",
-        ),
-        (
-            "GET",
-            "/12/accounts",
-            {"headers": {"X-Mock-World": "nowhere"}},
-            None,
-        ),
+        ("GET", "/oauth/authorize?oauth_token=zz", {"keys": None},
+         "This sandbox did not issue the request token of this address. "),
+        ("GET", "/12/accounts", {"headers": {"X-Mock-Scenario": "outage"}},
+         "Rule 0 of scenario outage acted: The service is temporarily unavailable."),
+        ("GET", "/12/accounts", {"headers": {"X-Mock-Scenario": "outagee"}},
+         "There is no scenario 'outagee'. Did you mean 'outage'?"),
+        ("GET", "/12/accounts", {"headers": {"Prefer": "code=429"}},
+         "Prefer asked for this failure: Rate limit exceeded."),
+        ("GET", "/12/accounts", {"headers": {"X-Mock-Scenario": "answer-lost"}},
+         "The scenario 'answer-lost' has no rule for accounts.list, only: cards_poll.create."),
+        ("GET", "/12/accounts", {"headers": {"X-Mock-World": "nowhere"}}, None),
     ],
-)
+)  # fmt: skip
 def test_reasons(
     box: Sandbox, method: str, path: str, more: dict[str, Any], expected: str | None
 ) -> None:

@@ -109,13 +109,10 @@ def test_an_unknown_path(path: str, markers: bool) -> None:
     ("wire", "message", "challenge"),
     [
         ("spec", "Could not authenticate you", 'OAuth realm="mock_platform"'),
-        (
-            "recorded",
-            "Could not authenticate you.",
-            'OAuth realm="https://api.x.com", api_error_code=32',
-        ),
+        ("recorded", "Could not authenticate you.",
+         'OAuth realm="https://api.x.com", api_error_code=32'),
     ],
-)
+)  # fmt: skip
 def test_code_32(box: Sandbox, wire: str, message: str, challenge: str) -> None:
     """A refused signature has its code in the challenge, and a full stop, as recorded."""
     answer = ask(box, VERIFY, STRANGER, wire)
@@ -209,16 +206,11 @@ def test_headers_of_v2(box: Sandbox) -> None:
     assert 16 == len(found.pop("x-transaction-id"))
     assert found.pop("content-length").isdecimal()
     assert {
-        "content-type": JSON,
-        "cache-control": "no-cache, no-store, max-age=0",
-        "content-disposition": "attachment; filename=json.json",
-        "api-version": "2.166",
-        "x-access-level": "read",
-        "x-rate-limit-limit": "300",
-        "x-rate-limit-remaining": "299",
-        "x-rate-limit-reset": reset,
-        **SECURITY,
-    } == found
+        "content-type": JSON, "cache-control": "no-cache, no-store, max-age=0",
+        "content-disposition": "attachment; filename=json.json", "api-version": "2.166",
+        "x-access-level": "read", "x-rate-limit-limit": "300", "x-rate-limit-remaining": "299",
+        "x-rate-limit-reset": reset, **SECURITY,
+    } == found  # fmt: skip
 
 
 def test_headers_of_the_others(box: Sandbox) -> None:

@@ -53,12 +53,9 @@ def test_a_world_counts_from_its_own_start(tmp_path: Path) -> None:
     later = world(base, NOON + timedelta(hours=5)).store.get("happenings", "1")
 
     assert {
-        "id": "1",
-        "at": "2026-11-20T15:00:00.000Z",
-        "until": "2026-11-21T17:00:00Z",
-        "note": "",
+        "id": "1", "at": "2026-11-20T15:00:00.000Z", "until": "2026-11-21T17:00:00Z", "note": "",
         "content": {},
-    } == later
+    } == later  # fmt: skip
 
 
 def test_a_reset_counts_anew(tmp_path: Path) -> None:

@@ -28,14 +28,10 @@ ROUTES = [
         ("PUT", "/12/accounts/a1/cards/9", "cards.update", {"account_id": "a1", "card_id": "9"}),
         ("GET", "/12/accounts/a1/cards/poll", "poll.list", {"account_id": "a1"}),
         ("HEAD", "/12/accounts/a1/cards", "cards.list", {"account_id": "a1"}),
-        (
-            "PUT",
-            "/12/accounts/a%2Fb/cards/%C3%A9",
-            "cards.update",
-            {"account_id": "a/b", "card_id": "é"},
-        ),
+        ("PUT", "/12/accounts/a%2Fb/cards/%C3%A9", "cards.update",
+         {"account_id": "a/b", "card_id": "é"}),
     ],
-)
+)  # fmt: skip
 def test_a_path_leads_to_its_operation(
     method: str, path: str, target: str, params: dict[str, str]
 ) -> None:

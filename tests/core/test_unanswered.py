@@ -85,25 +85,16 @@ def test_the_journal_knows_why(box: Sandbox) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "nearest"),
     [
-        (
-            "POST",
-            "/2/webhook/replay",
-            [
-                "POST /2/webhooks/replay",
-                "PUT /2/webhooks/:webhook_id",
-                "DELETE /2/webhooks/:webhook_id",
-            ],
-        ),
+        ("POST", "/2/webhook/replay",
+         ["POST /2/webhooks/replay", "PUT /2/webhooks/:webhook_id",
+          "DELETE /2/webhooks/:webhook_id"]),
         ("POST", "/12/webhooks/replay", []),
-        (
-            "GET",
-            "/2/accounts",
-            ["GET /2/communities/:id", "GET /2/connections", "DELETE /2/connections"],
-        ),
+        ("GET", "/2/accounts",
+         ["GET /2/communities/:id", "GET /2/connections", "DELETE /2/connections"]),
         ("POST", "/12/oauth2/token", []),
         ("GET", "/completely/else", []),
     ],
-)
+)  # fmt: skip
 def test_the_nearest_are_of_the_same_interface(method: str, path: str, nearest: list[str]) -> None:
     """A path of one document names operations of that document, or none."""
     failure, _ = refused(method, path)

@@ -48,12 +48,9 @@ def test_warnings_are_counted_by_code_and_operation() -> None:
         (row["code"], row["operation"], row["requests"]) for row in document["warnings"]
     ]
     assert {
-        "id": "r1",
-        "world": "default",
-        "method": "PUT",
-        "url": "http://127.0.0.1:1/~w/12/line?nmae=1",
-        "text": "first",
-    } == document["warnings"][0]["example"]
+        "id": "r1", "world": "default", "method": "PUT",
+        "url": "http://127.0.0.1:1/~w/12/line?nmae=1", "text": "first",
+    } == document["warnings"][0]["example"]  # fmt: skip
 
 
 def test_worlds_are_counted_apart_and_together() -> None:

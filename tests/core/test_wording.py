@@ -124,10 +124,7 @@ def test_an_unsigned_request_is_not_properly_authenticated() -> None:
     """The body of a 401 has the public words and an empty echo of parameters."""
     answer = sandbox().call("GET", "/12/accounts", keys=None)
 
-    error = {
-        "code": "UNAUTHORIZED_ACCESS",
-        "message": "This request is not properly authenticated",
-    }
+    error = {"code": "UNAUTHORIZED_ACCESS", "message": "This request is not properly authenticated"}
     assert (401, {"errors": [error], "request": {"params": {}}}) == (
         answer.status_code,
         answer.get_json(),
@@ -138,17 +135,13 @@ def test_an_unsigned_request_is_not_properly_authenticated() -> None:
     ("query", "explanation"),
     [
         ({"pay_by": "IMPRESION"}, "pay_by: Did you mean IMPRESSION?"),
-        (
-            {"start_time": "tomorrow"},
-            "start_time: Not an ISO 8601 date-time such as 2026-11-20T10:00:00Z",
-        ),
-        (
-            {"advertiser_user_id": "1"},
-            "advertiser_user_id: This client application has not advertiser_user_id on its "
-            "_allowlist",
-        ),
+        ({"start_time": "tomorrow"},
+         "start_time: Not an ISO 8601 date-time such as 2026-11-20T10:00:00Z"),
+        ({"advertiser_user_id": "1"},
+         "advertiser_user_id: This client application has not advertiser_user_id on its "
+         "_allowlist"),
     ],
-)
+)  # fmt: skip
 def test_what_helps_is_in_the_journal(
     box: Sandbox, query: dict[str, str], explanation: str
 ) -> None:

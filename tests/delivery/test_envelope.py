@@ -18,12 +18,9 @@ from tests.support_receiver import sign
 def event(event_type: str = "post.create", **more: Any) -> dict[str, Any]:
     """An event record."""
     return {
-        "id": "-12",
-        "webhook_id": "1",
-        "event_type": event_type,
-        "payload": {"id": "7"},
+        "id": "-12", "webhook_id": "1", "event_type": event_type, "payload": {"id": "7"},
         "created_at": "2026-11-20T10:00:00.000Z",
-    } | more
+    } | more  # fmt: skip
 
 
 @pytest.mark.spec("A, Events", "Event payload shapes")
@@ -96,25 +93,18 @@ def test_an_event_of_the_app_has_an_empty_filter() -> None:
     ("state", "shown", "description"),
     [
         ("COMPLETE", "Complete", "Job completed successfully"),
-        (
-            "INCOMPLETE",
-            "Incomplete",
-            "Job failed to deliver all events, please retry your replay job",
-        ),
+        ("INCOMPLETE", "Incomplete",
+         "Job failed to deliver all events, please retry your replay job"),
     ],
-)
+)  # fmt: skip
 def test_a_jobs_end_is_announced_in_the_public_words(
     state: str, shown: str, description: str
 ) -> None:
     """State and description are those of the public documentation."""
     assert {
-        "replay_job_status": {
-            "webhook_id": "1",
-            "job_state": shown,
-            "job_state_description": description,
-            "job_id": "2",
-        }
-    } == make_job_status({"id": "2", "webhook_id": "1", "state": state})
+        "replay_job_status": {"webhook_id": "1", "job_state": shown,
+                              "job_state_description": description, "job_id": "2"},
+    } == make_job_status({"id": "2", "webhook_id": "1", "state": state})  # fmt: skip
 
 
 SECRET = "a secret"

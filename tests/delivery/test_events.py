@@ -39,20 +39,11 @@ def test_an_added_event_is_kept_and_delivered(desk: Desk, receiver: Receiver) ->
     assert added.delivering
     assert added.why_not is None
     assert {
-        "id": added.record["id"],
-        "webhook_id": WEBHOOK,
-        "event_type": "post.create",
-        "payload": {"id": "7"},
-        "created_at": "2026-11-20T12:00:30.000Z",
-        "_product": "activity",
-        "_attempted": True,
-        "_user_id": None,
-        "_tag": None,
-        "_direction": None,
-        "_includes": None,
-        "_filter": None,
-        "_event_uuid": None,
-    } == desk.record("events", added.record["id"])
+        "id": added.record["id"], "webhook_id": WEBHOOK, "event_type": "post.create",
+        "payload": {"id": "7"}, "created_at": "2026-11-20T12:00:30.000Z", "_product": "activity",
+        "_attempted": True, "_user_id": None, "_tag": None, "_direction": None, "_includes": None,
+        "_filter": None, "_event_uuid": None,
+    } == desk.record("events", added.record["id"])  # fmt: skip
     post = receiver.received[0]
     assert {
         "event_uuid": added.record["id"],

@@ -63,13 +63,9 @@ class TestWhatArrives:
         desk.wait()
 
         assert {
-            "replay_job_status": {
-                "webhook_id": WEBHOOK,
-                "job_state": "Complete",
-                "job_state_description": COMPLETE,
-                "job_id": job_id,
-            }
-        } == receiver.received[-1].json
+            "replay_job_status": {"webhook_id": WEBHOOK, "job_state": "Complete",
+                                  "job_state_description": COMPLETE, "job_id": job_id},
+        } == receiver.received[-1].json  # fmt: skip
         assert 1 == len(receiver.statuses)
 
     @pytest.mark.spec("A, Replay job create request", "from_date: yes", "The description")

@@ -64,18 +64,11 @@ class Accounts(Family):
         """A created account is the caller's, with the defaults and the world's time."""
         found = data(self.ask(who, "POST", "/sandbox/12/accounts"))
         expected = {
-            "id": found["id"],
-            "name": "Sandbox account",
-            "business_name": None,
-            "business_id": None,
-            "timezone": "America/Los_Angeles",
-            "timezone_switch_at": None,
-            "approval_status": "ACCEPTED",
-            "industry_type": None,
-            "created_at": self.now,
-            "updated_at": self.now,
-            "deleted": False,
-        }
+            "id": found["id"], "name": "Sandbox account", "business_name": None,
+            "business_id": None, "timezone": "America/Los_Angeles", "timezone_switch_at": None,
+            "approval_status": "ACCEPTED", "industry_type": None, "created_at": self.now,
+            "updated_at": self.now, "deleted": False,
+        }  # fmt: skip
 
         assert found == expected
         assert found["id"] not in [account.id for account in self.accounts]

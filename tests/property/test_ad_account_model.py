@@ -203,12 +203,9 @@ class AdAccount(RuleBasedStateMachine):
         """A new campaign: with an instrument that is not deleted, and budgets that fit."""
         funding = list(self.funding)[which % len(self.funding)]
         sent = {
-            "name": "Plan",
-            "funding_instrument_id": funding,
-            "entity_status": status,
-            DAILY: daily,
+            "name": "Plan", "funding_instrument_id": funding, "entity_status": status, DAILY: daily,
             TOTAL: total,
-        }
+        }  # fmt: skip
         expected = set()
         if self.funding[funding]["deleted"]:
             expected = {("INVALID_FUNDING_INSTRUMENT", "funding_instrument_id")}
@@ -249,13 +246,9 @@ class AdAccount(RuleBasedStateMachine):
             self.drop("campaigns", self.campaigns, which, batch=batch)
 
     @rule(
-        which=WHICH,
-        objective=st.sampled_from(["ENGAGEMENTS", "ENGAGEMENTS", "VIDEO_VIEWS"]),
-        status=STATUSES,
-        times=st.tuples(HOURS, HOURS),
-        total=AMOUNTS,
-        batch=st.booleans(),
-    )
+        which=WHICH, objective=st.sampled_from(["ENGAGEMENTS", "ENGAGEMENTS", "VIDEO_VIEWS"]),
+        status=STATUSES, times=st.tuples(HOURS, HOURS), total=AMOUNTS, batch=st.booleans(),
+    )  # fmt: skip
     def add_item(
         self,
         which: int,
@@ -271,15 +264,10 @@ class AdAccount(RuleBasedStateMachine):
         campaign = self.campaigns[key]
         start, end = (self.at(hours) for hours in times)
         sent = {
-            "campaign_id": key,
-            "objective": objective,
-            "product_type": "PROMOTED_POSTS",
-            "placements": "ALL_ON_PLATFORM",
-            "entity_status": status,
-            "start_time": start,
-            "end_time": end,
-            TOTAL: total,
-        }
+            "campaign_id": key, "objective": objective, "product_type": "PROMOTED_POSTS",
+            "placements": "ALL_ON_PLATFORM", "entity_status": status, "start_time": start,
+            "end_time": end, TOTAL: total,
+        }  # fmt: skip
         siblings = {
             item["objective"]
             for item in self.items.values()
@@ -371,18 +359,12 @@ class AdAccount(RuleBasedStateMachine):
         campaign, _ = self.write("POST", "campaigns", "", plan)
         assert campaign is not None
         self.campaigns[campaign["id"]] = {
-            "entity_status": "ACTIVE",
-            DAILY: None,
-            "deleted": False,
-            **plan,
-        }
+            "entity_status": "ACTIVE", DAILY: None, "deleted": False, **plan,
+        }  # fmt: skip
         bought = {
-            "campaign_id": campaign["id"],
-            "objective": "ENGAGEMENTS",
-            "product_type": "PROMOTED_POSTS",
-            "placements": "ALL_ON_PLATFORM",
-            "end_time": end,
-        }
+            "campaign_id": campaign["id"], "objective": "ENGAGEMENTS",
+            "product_type": "PROMOTED_POSTS", "placements": "ALL_ON_PLATFORM", "end_time": end,
+        }  # fmt: skip
         item, _ = self.write("POST", "line_items", "", bought)
         assert item is not None
         self.items[item["id"]] = bought | {"start_time": None, "deleted": False}

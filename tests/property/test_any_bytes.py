@@ -105,16 +105,10 @@ PATHS = st.one_of(
 )  # fmt: skip
 QUERIES = st.one_of(
     TEXT,
-    st.builds(
-        "{}={}&{}={}".format,
-        st.sampled_from(
-            ["count", "cursor", "oauth_token", "limit", "since", "with_deleted", "sort_by", "path"]
-        ),
-        TEXT,
-        TEXT,
-        TEXT,
-    ),
-)
+    st.builds("{}={}&{}={}".format,
+              st.sampled_from(["count", "cursor", "oauth_token", "limit", "since", "with_deleted",
+                               "sort_by", "path"]), TEXT, TEXT, TEXT),
+)  # fmt: skip
 BODIES = st.one_of(
     st.binary(max_size=40),
     TEXT.map(lambda text: text.encode("latin-1")),

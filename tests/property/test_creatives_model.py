@@ -83,13 +83,10 @@ class Creatives(Family):
         return [key for key, record in self.model[family].items() if not record["deleted"]]
 
     @rule(
-        name=NAMES,
-        keys=st.lists(MEDIA, min_size=1, max_size=3),
-        end=st.sampled_from(["DETAILS", "BUTTON"]),
-        slides=st.booleans(),
-        replace=st.booleans(),
+        name=NAMES, keys=st.lists(MEDIA, min_size=1, max_size=3),
+        end=st.sampled_from(["DETAILS", "BUTTON"]), slides=st.booleans(), replace=st.booleans(),
         pick=st.randoms(use_true_random=False),
-    )
+    )  # fmt: skip
     def card(
         self, name: str, keys: list[str], end: str, slides: bool, replace: bool, pick: Any
     ) -> None:
@@ -140,14 +137,9 @@ class Creatives(Family):
         """Create a video conversation card."""
         query = {"name": name, "title": "T", "first_cta": tag, "first_cta_post": "p"}
         record = data(
-            post(
-                self.box,
-                "cards/video_conversation",
-                **query,
-                thank_you_text="t",
-                media_key=VIDEO,
-            )
-        )
+            post(self.box, "cards/video_conversation", **query, thank_you_text="t",
+                 media_key=VIDEO),
+        )  # fmt: skip
 
         assert query.items() <= record.items()
         self.keep("cards/video_conversation", record)

@@ -43,15 +43,10 @@ CARD = {
     ],
 }
 PRODUCT = {
-    "title": "Beans",
-    "description": "Beans.",
-    "availability": "in stock",
-    "condition": "new",
-    "price": "9.00 USD",
-    "link": "https://shop.example.com/beans",
-    "image_link": "https://shop.example.com/beans.png",
-    "brand": "Harbor",
-}
+    "title": "Beans", "description": "Beans.", "availability": "in stock", "condition": "new",
+    "price": "9.00 USD", "link": "https://shop.example.com/beans",
+    "image_link": "https://shop.example.com/beans.png", "brand": "Harbor",
+}  # fmt: skip
 
 Create = Callable[[Sandbox, int], str]
 
@@ -127,45 +122,25 @@ NAMED = ("name-asc", "name-desc", "updated_at-desc")
 LINKS = f"{BASE}/line_item_curated_categories"
 CONVERSATIONS = f"{BASE}/cards/video_conversation"
 FAMILIES = {
-    "accounts": Family(
-        "/12/accounts", posted("/sandbox/12/accounts"), NAMED, remove="/sandbox/12/accounts"
-    ),
+    "accounts": Family("/12/accounts", posted("/sandbox/12/accounts"), NAMED,
+                       remove="/sandbox/12/accounts"),
     "line_items": Family(f"{BASE}/line_items", stored("line_items", "itttx")),
     "links": Family(LINKS, posted(LINKS, line_item_id="iumz0", curated_category_id="aq1v0m52z7uo")),
     "account_media": Family(f"{BASE}/account_media", stored("account_media", "2pzo")),
-    "media_library": Family(
-        f"{BASE}/media_library", stored("media_library", IMAGE, "media_key"), key="media_key"
-    ),
+    "media_library": Family(f"{BASE}/media_library", stored("media_library", IMAGE, "media_key"),
+                            key="media_key"),
     "cards": Family(f"{BASE}/cards", create_card, NAMED),
-    "poll_cards": Family(
-        f"{BASE}/cards/poll",
-        posted(
-            f"{BASE}/cards/poll",
-            name="Poll",
-            first_choice="a",
-            second_choice="b",
-            duration_in_minutes="60",
-        ),
-        NAMED,
-    ),
-    "conversation_cards": Family(
-        CONVERSATIONS,
-        posted(
-            CONVERSATIONS,
-            name="Talk",
-            title="T",
-            first_cta="#a",
-            first_cta_post="a",
-            thank_you_text="t",
-            media_key=VIDEO,
-        ),
-        NAMED,
-    ),
+    "poll_cards": Family(f"{BASE}/cards/poll",
+                         posted(f"{BASE}/cards/poll", name="Poll", first_choice="a",
+                                second_choice="b", duration_in_minutes="60"), NAMED),
+    "conversation_cards": Family(CONVERSATIONS,
+                                 posted(CONVERSATIONS, name="Talk", title="T", first_cta="#a",
+                                        first_cta_post="a", thank_you_text="t", media_key=VIDEO),
+                                 NAMED),
     "permissions": Family(PERMISSIONS, stored("audience_permissions", "ri")),
-    "products": Family(
-        CATALOG, create_product, (), "product_key", delete=delete_product, counted=False
-    ),
-}
+    "products": Family(CATALOG, create_product, (), "product_key", delete=delete_product,
+                       counted=False),
+}  # fmt: skip
 CASES = [(name, sort) for name, family in FAMILIES.items() for sort in (None, *family.sorts)]
 
 

@@ -19,14 +19,10 @@ from tests.support import ACCOUNT, faults
 
 CATALOG = "/12/product_catalogs/1547080787865939968"
 SOUND: Record = {
-    "title": "Beans",
-    "description": "Beans.",
-    "availability": "in stock",
-    "condition": "new",
-    "link": "https://shop.example.com/beans",
-    "image_link": "https://shop.example.com/beans.png",
+    "title": "Beans", "description": "Beans.", "availability": "in stock", "condition": "new",
+    "link": "https://shop.example.com/beans", "image_link": "https://shop.example.com/beans.png",
     "brand": "Harbor",
-}
+}  # fmt: skip
 PRODUCTS = st.fixed_dictionaries(
     {
         "id": st.sampled_from(["P1", "P2", "P3", "P4", "HR-300", "HR-301", "HR-100"]),
@@ -36,23 +32,15 @@ PRODUCTS = st.fixed_dictionaries(
     }
 )
 FILTERS: list[tuple[Record, Any]] = [
-    (
-        {"attribute": "price", "operator": "LESS_THAN", "value": "10.00 USD"},
-        lambda p: p["price"].endswith("USD") and Decimal(p["price"].split()[0]) < 10,
-    ),
-    (
-        {"attribute": "price", "operator": "EQUAL_TO", "value": "8 EUR"},
-        lambda p: p["price"].endswith("EUR") and Decimal(p["price"].split()[0]) == 8,
-    ),
-    (
-        {"attribute": "custom_label_0", "operator": "MATCH", "value": "HOLIDAY"},
-        lambda p: "holiday" in (p["custom_label_0"] or "").lower().split(),
-    ),
-    (
-        {"attribute": "custom_label_0", "operator": "NOT_CONTAINS", "value": "al"},
-        lambda p: "al" not in (p["custom_label_0"] or ""),
-    ),
-]
+    ({"attribute": "price", "operator": "LESS_THAN", "value": "10.00 USD"},
+     lambda p: p["price"].endswith("USD") and Decimal(p["price"].split()[0]) < 10),
+    ({"attribute": "price", "operator": "EQUAL_TO", "value": "8 EUR"},
+     lambda p: p["price"].endswith("EUR") and Decimal(p["price"].split()[0]) == 8),
+    ({"attribute": "custom_label_0", "operator": "MATCH", "value": "HOLIDAY"},
+     lambda p: "holiday" in (p["custom_label_0"] or "").lower().split()),
+    ({"attribute": "custom_label_0", "operator": "NOT_CONTAINS", "value": "al"},
+     lambda p: "al" not in (p["custom_label_0"] or "")),
+]  # fmt: skip
 
 
 class Products(Family):
@@ -231,10 +219,7 @@ OPERATIONS = st.lists(
 Person = frozenset[tuple[str, str]]
 
 
-LISTS = (
-    ("custom_audiences", "2b4kp", "audience_size"),
-    ("do_not_reach_lists", "4y1bc", "_size"),
-)
+LISTS = (("custom_audiences", "2b4kp", "audience_size"), ("do_not_reach_lists", "4y1bc", "_size"))
 
 
 class Users(Family):

@@ -303,20 +303,14 @@ def test_a_collection(box: Sandbox) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "body", "status", "text"),
     [
-        (
-            "GET",
-            "/2/shops/3",
-            None,
-            404,
-            "There is no record with the id '3' in this collection.",
-        ),
+        ("GET", "/2/shops/3", None, 404, "There is no record with the id '3' in this collection."),
         ("PUT", "/2/shops/3", {}, 404, "There is no record with the id '3'"),
         ("DELETE", "/2/shops/3", None, 404, "There is no record with the id '3'"),
         ("POST", "/2/shops", {"id": "2"}, 409, "There is already a record with the id '2'"),
         ("POST", "/2/shops", [1], 400, "Expected a JSON object"),
         ("PATCH", "/2/shops/1", [1], 400, "Expected a JSON object"),
     ],
-)
+)  # fmt: skip
 def test_refusals_of_a_collection(
     box: Sandbox, method: str, path: str, body: Any, status: int, text: str
 ) -> None:

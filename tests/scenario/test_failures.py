@@ -88,15 +88,11 @@ def test_ids() -> None:
     ]
     found = failures("public_posts.delete", statuses=[401], network=True)
     assert [
-        "public_posts.delete-401-89",
-        "public_posts.delete-401",
-        "public_posts.delete-network-reset",
-        "public_posts.delete-network-empty",
-        "public_posts.delete-network-truncate",
-        "public_posts.delete-network-garbage",
-        "public_posts.delete-network-timeout",
-        "public_posts.delete-network-answer-lost",
-    ] == [str(each) for each in found]
+        "public_posts.delete-401-89", "public_posts.delete-401",
+        "public_posts.delete-network-reset", "public_posts.delete-network-empty",
+        "public_posts.delete-network-truncate", "public_posts.delete-network-garbage",
+        "public_posts.delete-network-timeout", "public_posts.delete-network-answer-lost",
+    ] == [str(each) for each in found]  # fmt: skip
     assert found[0].id == found[0].__name__
 
 

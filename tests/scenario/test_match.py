@@ -9,16 +9,11 @@ from mock_platform.core.jsonio import dumps
 from mock_platform.scenario.match import Mismatch, find_first_difference, make_checks
 
 CALL = Call(
-    method="POST",
-    url="http://h/x",
-    path="/x",
-    base_url="http://h",
+    method="POST", url="http://h/x", path="/x", base_url="http://h",
     headers=[("Content-Type", "application/x-www-form-urlencoded"), ("User-Agent", "sdk/1.2")],
-    body=b"amount=12.5&name=n",
-    query_string="count=10&count=20&with_deleted=true&empty=",
-    path_params={"id": "abc1"},
-    caller=Caller("oauth1", app={"id": "11"}, user={"id": "22"}),
-)
+    body=b"amount=12.5&name=n", query_string="count=10&count=20&with_deleted=true&empty=",
+    path_params={"id": "abc1"}, caller=Caller("oauth1", app={"id": "11"}, user={"id": "22"}),
+)  # fmt: skip
 BODY = {"name": "n", "tags": ["a", {"b": 1}], "on": True, "none": None, "n": 5, "long": "x" * 257}
 JSON_CALL = Call(
     method="POST", url="", path="/x", base_url="", headers=[], body=dumps(BODY)

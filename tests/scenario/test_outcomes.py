@@ -84,12 +84,9 @@ def test_parameters() -> None:
 def test_matching(observed: Outcome, meant: Outcome | None) -> None:
     """An outcome is known exactly, by its code or status, or as the recorded form of one."""
     known = [
-        Outcome(200, ""),
-        Outcome(404, "A"),
-        Outcome(410, ""),
-        Outcome(401, "about:blank"),
+        Outcome(200, ""), Outcome(404, "A"), Outcome(410, ""), Outcome(401, "about:blank"),
         Outcome(429, "88"),
-    ]
+    ]  # fmt: skip
 
     assert meant == find_match(observed, known)
 
@@ -102,11 +99,8 @@ def test_matching(observed: Outcome, meant: Outcome | None) -> None:
         (404, b"", [""]),
         (404, b'{"errors":[{"code":"LINE_ITEM_NOT_FOUND"}]}', ["LINE_ITEM_NOT_FOUND"]),
         (401, b'{"errors":[{"code":89,"message":"x"}]}', ["89"]),
-        (
-            400,
-            b'{"errors":[{"code":"A_1","message":"m","value":"\\"code\\":"}],"request":{}}',
-            ["A_1"],
-        ),
+        (400, b'{"errors":[{"code":"A_1","message":"m","value":"\\"code\\":"}],"request":{}}',
+         ["A_1"]),
         (400, b'{"errors":[{"code":"A\\"B","message":"m"}]}', ['A"B']),
         (400, b'{"errors":[{"code":7}]}', ["7"]),
         (400, b'{"errors":[{"code":"A"', ["A"]),
@@ -121,7 +115,7 @@ def test_matching(observed: Outcome, meant: Outcome | None) -> None:
         (500, b"x" * 81, [""]),
         (500, b"{broken", [""]),
     ],
-)
+)  # fmt: skip
 def test_codes(status: int, body: bytes, expected: list[str]) -> None:
     """A failure is counted by the code that its body names, in any dialect."""
     assert expected == list(find_codes(status, body))

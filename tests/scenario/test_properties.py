@@ -58,12 +58,9 @@ TREATMENTS = st.one_of(
 )  # fmt: skip
 
 EFFECTS = st.one_of(
-    ANSWERS,
-    LIMIT,
-    st.tuples(ANSWERS, TREATMENTS).map(list),
-    st.tuples(LIMIT, ANSWERS, TREATMENTS).map(list),
-    st.lists(TREATMENTS, min_size=1, max_size=3),
-)
+    ANSWERS, LIMIT, st.tuples(ANSWERS, TREATMENTS).map(list),
+    st.tuples(LIMIT, ANSWERS, TREATMENTS).map(list), st.lists(TREATMENTS, min_size=1, max_size=3),
+)  # fmt: skip
 FATES = st.sampled_from([
     {"drop": True}, {"duplicate": True}, {"reorder": True}, {"fail": {"status": 500}},
     {"fail": {"connection": "refused", "attempts": 2}},
@@ -161,16 +158,10 @@ def faults(text: str) -> list[ScenarioComplaint]:
 def _beyond_the_schema(found: list[ScenarioComplaint]) -> bool:
     """Whether the loader complains of what no schema can say."""
     beyond = (
-        "cannot act on one request",
-        "cannot act on one delivery",
-        "true answer",
-        "no regular expression",
-        "is no parameter",
-        " parameter '",
-        "is no field of line_items",
-        " for name",
-        " for deleted",
-    )
+        "cannot act on one request", "cannot act on one delivery", "true answer",
+        "no regular expression", "is no parameter", " parameter '", "is no field of line_items",
+        " for name", " for deleted",
+    )  # fmt: skip
     return all(any(text in each.text for text in beyond) for each in found)
 
 

@@ -36,61 +36,40 @@ TYPES: dict[str, dict[str, Extra]] = {
     },
     "conflict": {},
     "disallowed-resource": {
-        "resource_id": needed("1"),
-        "resource_type": RESOURCE,
-        "section": SECTION,
+        "resource_id": needed("1"), "resource_type": RESOURCE, "section": SECTION,
     },
     "duplicate-rules": {"id": Extra("1"), "value": Extra("cats")},
     "invalid-request": {"errors": Extra([{"message": "m", "parameters": {"id": ["1"]}}])},
     "invalid-rules": {},
     "noncompliant-rules": {},
     "not-authorized-for-field": {
-        "field": needed("f"),
-        "resource_type": RESOURCE,
-        "section": SECTION,
+        "field": needed("f"), "resource_type": RESOURCE, "section": SECTION,
     },
     "not-authorized-for-resource": {
-        "value": needed("1"),
-        "resource_id": needed("1"),
-        "resource_type": RESOURCE,
-        "section": SECTION,
-        "parameter": needed("id"),
+        "value": needed("1"), "resource_id": needed("1"), "resource_type": RESOURCE,
+        "section": SECTION, "parameter": needed("id"),
     },
     "operational-disconnect": {
-        "disconnect_type": one_of(
-            "OperationalDisconnect",
-            "UpstreamOperationalDisconnect",
-            "ForceDisconnect",
-            "UpstreamUncleanDisconnect",
-            "SlowReader",
-            "InternalError",
-            "ClientApplicationStateDegraded",
-            "InvalidRules",
-        )
+        "disconnect_type": one_of("OperationalDisconnect", "UpstreamOperationalDisconnect",
+                                  "ForceDisconnect", "UpstreamUncleanDisconnect", "SlowReader",
+                                  "InternalError", "ClientApplicationStateDegraded",
+                                  "InvalidRules"),
     },
     "resource-not-found": {
-        "parameter": needed("id"),
-        "value": needed("1"),
-        "resource_id": needed("1"),
+        "parameter": needed("id"), "value": needed("1"), "resource_id": needed("1"),
         "resource_type": one_of(*RESOURCES, "place", "poll", required=True),
     },
     "resource-unavailable": {
-        "parameter": needed("id"),
-        "resource_id": needed("1"),
-        "resource_type": RESOURCE,
+        "parameter": needed("id"), "resource_id": needed("1"), "resource_type": RESOURCE,
     },
     "rule-cap": {},
     "streaming-connection": {
-        "connection_issue": one_of(
-            "TooManyConnections",
-            "ProvisioningSubscription",
-            "RuleConfigurationIssue",
-            "RulesInvalidIssue",
-        )
+        "connection_issue": one_of("TooManyConnections", "ProvisioningSubscription",
+                                   "RuleConfigurationIssue", "RulesInvalidIssue"),
     },
     "unsupported-authentication": {},
     "usage-capped": {"period": one_of("Daily", "Monthly"), "scope": one_of("Account", "Product")},
-}
+}  # fmt: skip
 REQUIRED: dict[str, dict[str, Any]] = {
     slug: examples
     for slug, extras in TYPES.items()

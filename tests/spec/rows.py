@@ -5,13 +5,9 @@ from __future__ import annotations
 Rows = dict[str, list[str]]
 
 _ID_FILTERS = [
-    "tailored_audiences.permissions.list",
-    "account_media.list",
-    "cards.list",
-    "cards_poll.list",
-    "cards_video_conversation.list",
-    "accounts.list",
-]
+    "tailored_audiences.permissions.list", "account_media.list", "cards.list", "cards_poll.list",
+    "cards_video_conversation.list", "accounts.list",
+]  # fmt: skip
 _WRITTEN = [*_ID_FILTERS, "line_item_curated_categories.list"]
 _SORTED = [*_WRITTEN, "account_apps.list"]
 _COUNTED = [*_SORTED, "curated_categories.list"]
@@ -29,25 +25,11 @@ PAGED: Rows = {"operations": [*_COUNTED, *_PRODUCTS, "account_history.list"]}
 
 PROBLEM_OBJECT = "A, Problem object (media type application/problem+json, modelled on RFC 7807)"
 EVERY_PROBLEM: Rows = {
-    PROBLEM_OBJECT: [
-        "about:blank: Generic",
-        "client-disconnected",
-        "client-forbidden",
-        "conflict: A new",
-        "disallowed-resource",
-        "duplicate-rules",
-        "invalid-request",
-        "invalid-rules: Submitted",
-        "noncompliant-rules",
-        "not-authorized-for-field",
-        "not-authorized-for-resource",
-        "operational-disconnect",
-        "resource-not-found",
-        "resource-unavailable",
-        "rule-cap: Maximum",
-        "streaming-connection",
-        "unsupported-authentication",
-        "usage-capped: A",
-    ]
-}
+    PROBLEM_OBJECT: ["about:blank: Generic", "client-disconnected", "client-forbidden",
+                     "conflict: A new", "disallowed-resource", "duplicate-rules", "invalid-request",
+                     "invalid-rules: Submitted", "noncompliant-rules", "not-authorized-for-field",
+                     "not-authorized-for-resource", "operational-disconnect", "resource-not-found",
+                     "resource-unavailable", "rule-cap: Maximum", "streaming-connection",
+                     "unsupported-authentication", "usage-capped: A"],
+}  # fmt: skip
 """The eighteen types."""

@@ -29,22 +29,14 @@ from tests.support import (
 CATALOG, AUDIENCE = "1547080787865939968", "1nmth"
 DOCUMENTED = tuple(op for op in OPERATIONS if op.origin is Origin.DOCUMENT_B)
 EXAMPLES = {
-    "account_id": ACCOUNT,
-    "account_media_id": "2pzo",
-    "card_id": "1712860000001000003",
-    "card_type": "image_conversation",
-    "curated_category_id": "8tujl1p3yn0g",
-    "custom_audience_id": AUDIENCE,
-    "do_not_reach_list_id": "4y1bc",
-    "line_item_curated_category_id": "1bx2k",
-    "line_item_id": "itttx",
-    "media_key": IMAGE,
-    "post_id": "1712850617439551489",
-    "product_catalog_id": CATALOG,
-    "product_set_id": "1547081000000000001",
-    "tailored_audience_id": AUDIENCE,
+    "account_id": ACCOUNT, "account_media_id": "2pzo", "card_id": "1712860000001000003",
+    "card_type": "image_conversation", "curated_category_id": "8tujl1p3yn0g",
+    "custom_audience_id": AUDIENCE, "do_not_reach_list_id": "4y1bc",
+    "line_item_curated_category_id": "1bx2k", "line_item_id": "itttx", "media_key": IMAGE,
+    "post_id": "1712850617439551489", "product_catalog_id": CATALOG,
+    "product_set_id": "1547081000000000001", "tailored_audience_id": AUDIENCE,
     "tailored_audience_permission_id": "ri",
-}
+}  # fmt: skip
 OWN_EXAMPLES = {
     "cards.delete": {"card_id": "57i77"},
     "cards_poll.get": {"card_id": "1712870000001000003"},
@@ -60,13 +52,10 @@ HISTORY = {
 }
 NEEDED: dict[str, dict[str, str]] = {
     "account_history.list": HISTORY,
-    "insights.search_keywords": {
-        "granularity": "DAY",
-        "keywords": "coffee",
-        "start_time": "2026-11-01T00:00:00Z",
-        "end_time": "2026-11-02T00:00:00Z",
-    },
-}
+    "insights.search_keywords": {"granularity": "DAY", "keywords": "coffee",
+                                 "start_time": "2026-11-01T00:00:00Z",
+                                 "end_time": "2026-11-02T00:00:00Z"},
+}  # fmt: skip
 """What a read needs beside its path."""
 READS = tuple(op for op in DOCUMENTED if op.method == "GET")
 ELSEWHERE = tuple(op for op in DOCUMENTED if not op.sandbox_only)
@@ -267,16 +256,10 @@ def test_json_endpoints_take_json(box: Sandbox, operation: Operation) -> None:
 def test_the_endpoints_marked_json() -> None:
     """They are those of which document B shows a JSON body."""
     assert {
-        "product_catalogs.products.upsert",
-        "product_catalogs.products.delete",
-        "product_sets.create",
-        "product_sets.update",
-        "custom_audiences.users",
-        "do_not_reach_lists.users",
-        "cards.create",
-        "cards.update",
-        "audience_estimate.create",
-    } == {op.id for op in DOCUMENTED if op.location is Location.JSON}
+        "product_catalogs.products.upsert", "product_catalogs.products.delete",
+        "product_sets.create", "product_sets.update", "custom_audiences.users",
+        "do_not_reach_lists.users", "cards.create", "cards.update", "audience_estimate.create",
+    } == {op.id for op in DOCUMENTED if op.location is Location.JSON}  # fmt: skip
 
 
 @pytest.mark.spec("B, Common conventions", "Responses are JSON")

@@ -20,12 +20,9 @@ def ids(seed: int = 0, world: str = "default", drawn: int = 0) -> Ids:
 def draw_all(source: Ids) -> list[str]:
     """One of each kind."""
     return [
-        source.base36(),
-        source.snowflake(),
-        source.media_key(3),
-        source.alphanumeric(40),
+        source.base36(), source.snowflake(), source.media_key(3), source.alphanumeric(40),
         source.digits(7),
-    ]
+    ]  # fmt: skip
 
 
 class TestShapes:
@@ -96,12 +93,9 @@ class TestRepeating:
     def test_fixed_for_ever(self) -> None:
         """The sequence is part of what people's tests rely on; it does not change by accident."""
         expected = [
-            "vdbain",
-            "1990000000009631202",
-            "3_1990000000014215173",
-            "8iDKx3QgLuhJexcgOWEmMzhKCp3iu9UtqhpeJ6z2",
-            "3264195",
-        ]
+            "vdbain", "1990000000009631202", "3_1990000000014215173",
+            "8iDKx3QgLuhJexcgOWEmMzhKCp3iu9UtqhpeJ6z2", "3264195",
+        ]  # fmt: skip
 
         assert expected == draw_all(ids())
 

@@ -19,14 +19,10 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 def entry(number: int, **more: Any) -> JournalEntry:
     """An entry one minute after the one before."""
     values: dict[str, Any] = {
-        "id": f"r{number}",
-        "at": NOON + timedelta(minutes=number),
-        "world": "default",
-        "method": "GET",
-        "url": f"http://h/2/thing/{number}",
-        "status": 200,
+        "id": f"r{number}", "at": NOON + timedelta(minutes=number), "world": "default",
+        "method": "GET", "url": f"http://h/2/thing/{number}", "status": 200,
         "handler_milliseconds": 0.1234,
-    }
+    }  # fmt: skip
     return JournalEntry(**(values | more))
 
 

@@ -104,13 +104,10 @@ def test_fields_of_a_multipart_form_lose_their_secrets() -> None:
         ('form-data; name="note"', "about pins", "about pins"),
         ('form-data; name="code"', LONG, redact.MASK),
         ('form-data; name="token"', "short", "short"),
-        (
-            'form-data; name="media"; filename="password"\r\nContent-Type: application/json',
-            f'{{"pin":"{SECRET}"}}',
-            f'{{"pin":"{redact.MASK}"}}',
-        ),
+        ('form-data; name="media"; filename="password"\r\nContent-Type: application/json',
+         f'{{"pin":"{SECRET}"}}', f'{{"pin":"{redact.MASK}"}}'),
         ('form-data; name="password"', f"{SECRET} whose end was cut", redact.MASK),
-    ]
+    ]  # fmt: skip
 
     def written(which: int) -> str:
         found = "--b\r\n".join(
@@ -191,26 +188,20 @@ def test_what_is_encoded_too_often_is_not_shown() -> None:
         ("Authorization", "", ""),
         ("Authorization", "OAuth AAAA", "OAuth [redacted]"),
         ("Proxy-Authorization", "Basic AAAA", "Basic [redacted]"),
-        (
-            "Authorization",
-            'OAuth oauth%5Ftoken="t", oauth_nonce="n", oauth_signature=ab',
-            'OAuth oauth%5Ftoken="[redacted]", oauth_nonce="n", oauth_signature="[redacted]"',
-        ),
+        ("Authorization", 'OAuth oauth%5Ftoken="t", oauth_nonce="n", oauth_signature=ab',
+         'OAuth oauth%5Ftoken="[redacted]", oauth_nonce="n", oauth_signature="[redacted]"'),
         ("X-Auth-Token", "AAAA", "[redacted]"),
         ("Referer", "http://c/?a=%22&oauth_token=v", "http://c/?a=%22&oauth_token=[redacted]"),
         ("authorization", "Basic eDp5", "Basic [redacted]"),
-        (
-            "Authorization",
-            'OAuth oauth_consumer_key="k", oauth_token="t", oauth_signature="s%3D"',
-            'OAuth oauth_consumer_key="k", oauth_token="[redacted]", oauth_signature="[redacted]"',
-        ),
+        ("Authorization", 'OAuth oauth_consumer_key="k", oauth_token="t", oauth_signature="s%3D"',
+         'OAuth oauth_consumer_key="k", oauth_token="[redacted]", oauth_signature="[redacted]"'),
         ("Cookie", "a=b", "[redacted]"),
         ("Set-Cookie", "sid=abc; HttpOnly", "sid=[redacted]; HttpOnly"),
         ("Location", "http://c/?oauth_verifier=v", "http://c/?oauth_verifier=[redacted]"),
         ("X-Mock-Control-Token", "t", "[redacted]"),
         ("Accept", "text/html", "text/html"),
     ],
-)
+)  # fmt: skip
 def test_headers_lose_their_secrets(name: str, value: str, shown: str) -> None:
     """Schemes and keys stay readable, secrets go."""
     assert redact.header(name, value) == shown
@@ -221,12 +212,9 @@ def test_a_body_is_cut_and_says_so() -> None:
     shown = redact.body(b"abc\xff" * 4, "x/y", 8)
 
     assert shown == {
-        "size": 16,
-        "content_type": "x/y",
-        "text": "abc\ufffdabc\ufffd",
-        "lossy": True,
+        "size": 16, "content_type": "x/y", "text": "abc\ufffdabc\ufffd", "lossy": True,
         "truncated": True,
-    }
+    }  # fmt: skip
 
 
 def test_a_tokens_key_is_cut_because_it_is_the_token() -> None:

@@ -18,14 +18,9 @@ def request(url: str = URL, headers: dict[str, str] | None = None, body: str | N
     """A POST as it reaches authentication."""
     parts = urlsplit(url)
     return Call(
-        "POST",
-        url,
-        parts.path,
-        "http://localhost",
-        list((headers or {}).items()),
-        body=(body or "").encode(),
-        query_string=parts.query,
-    )
+        "POST", url, parts.path, "http://localhost", list((headers or {}).items()),
+        body=(body or "").encode(), query_string=parts.query,
+    )  # fmt: skip
 
 
 def signed(keys: Keys = HARBOR, url: str = URL, **more: Any) -> Call:

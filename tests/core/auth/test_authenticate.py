@@ -66,11 +66,8 @@ def test_a_user_signs_with_the_access_token(world: World) -> None:
     found = caller(world, signed())
 
     assert ("oauth1", "11827", "2244994945", HARBOR.token) == (
-        found.scheme,
-        (found.app or {})["id"],
-        (found.user or {})["id"],
-        (found.token or {})["id"],
-    )
+        found.scheme, (found.app or {})["id"], (found.user or {})["id"], (found.token or {})["id"],
+    )  # fmt: skip
     assert not found.assumed
 
 

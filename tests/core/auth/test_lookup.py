@@ -42,19 +42,15 @@ def test_bearer_tokens_are_found_encoded_and_decoded(world: World, value: str, f
         (basic("k:/", "s"), ["k:/"]),
         (request(headers={"Authorization": "Basic %"}), []),
         (request(headers={"Authorization": "Basic \xff"}), []),
-        (
-            request(headers={"Authorization": 'OAuth oauth_consumer_key="k%2F", oauth_token="t"'}),
-            ["t", "k/"],
-        ),
+        (request(headers={"Authorization": 'OAuth oauth_consumer_key="k%2F", oauth_token="t"'}),
+         ["t", "k/"]),
         (request(f"{URL}?a=b&oauth_token=t%20t"), ["t t"]),
-        (
-            request(headers={"Content-Type": FORM}, body="oauth_token=t&oauth_consumer_key=k"),
-            ["t", "k"],
-        ),
+        (request(headers={"Content-Type": FORM}, body="oauth_token=t&oauth_consumer_key=k"),
+         ["t", "k"]),
         (request(headers={"Content-Type": "text/plain"}, body="oauth_token=t"), []),
         (request(), []),
     ],
-)
+)  # fmt: skip
 def test_hints_are_the_tokens_then_the_keys(call: Call, hints: list[str]) -> None:
     """From whichever place, unverified, to find the world they belong to."""
     assert hints == list(credential_hints(call))

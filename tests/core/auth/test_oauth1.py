@@ -39,14 +39,10 @@ from tests.generated import examples
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 URL = "http://127.0.0.1:8080/~w1/12/accounts/18ce54d4x5t/line_items"
 COMPLETE = {
-    "oauth_consumer_key": "key",
-    "oauth_nonce": "nonce",
-    "oauth_signature": "c2ln",
-    "oauth_signature_method": "HMAC-SHA1",
-    "oauth_timestamp": "1318622958",
-    "oauth_token": "token",
+    "oauth_consumer_key": "key", "oauth_nonce": "nonce", "oauth_signature": "c2ln",
+    "oauth_signature_method": "HMAC-SHA1", "oauth_timestamp": "1318622958", "oauth_token": "token",
     "oauth_version": "1.0",
-}
+}  # fmt: skip
 
 
 def header(parameters: dict[str, str]) -> str:
@@ -90,46 +86,26 @@ def signature(base: str, key: str) -> str:
 @pytest.mark.parametrize(
     ("method", "url", "authorization", "consumer_secret", "token_secret"),
     [
-        (
-            "POST",
-            "https://photos.example.net/initiate",
-            (
-                'OAuth realm="Photos", oauth_consumer_key="dpf43f3p2l4k3l03", '
-                'oauth_signature_method="HMAC-SHA1", oauth_timestamp="137131200", '
-                'oauth_nonce="wIjqoS", '
-                'oauth_callback="http%3A%2F%2Fprinter.example.com%2Fready", '
-                'oauth_signature="74KNZJeDHnMBp0EMJ9ZHt%2FXKycU%3D"'
-            ),
-            "kd94hf93k423kf44",
-            "",
-        ),
-        (
-            "POST",
-            "https://photos.example.net/token",
-            (
-                'OAuth realm="Photos", oauth_consumer_key="dpf43f3p2l4k3l03", '
-                'oauth_token="hh5s93j4hdidpola", oauth_signature_method="HMAC-SHA1", '
-                'oauth_timestamp="137131201", oauth_nonce="walatlh", '
-                'oauth_verifier="hfdp7dh39dks9884", '
-                'oauth_signature="gKgrFCywp7rO0OXSjdot%2FIHF7IU%3D"'
-            ),
-            "kd94hf93k423kf44",
-            "hdhd0244k9j7ao03",
-        ),
-        (
-            "GET",
-            "http://photos.example.net/photos?file=vacation.jpg&size=original",
-            (
-                'OAuth realm="Photos", oauth_consumer_key="dpf43f3p2l4k3l03", '
-                'oauth_token="nnch734d00sl2jdk", oauth_signature_method="HMAC-SHA1", '
-                'oauth_timestamp="137131202", oauth_nonce="chapoH", '
-                'oauth_signature="MdpQcU8iPSUjWoN%2FUDMsK2sui9I%3D"'
-            ),
-            "kd94hf93k423kf44",
-            "pfkkdhi9sl3r4s00",
-        ),
+        ("POST", "https://photos.example.net/initiate",
+         ('OAuth realm="Photos", oauth_consumer_key="dpf43f3p2l4k3l03", '
+          'oauth_signature_method="HMAC-SHA1", oauth_timestamp="137131200", '
+          'oauth_nonce="wIjqoS", ' 'oauth_callback="http%3A%2F%2Fprinter.example.com%2Fready", '
+          'oauth_signature="74KNZJeDHnMBp0EMJ9ZHt%2FXKycU%3D"'), "kd94hf93k423kf44", ""),
+        ("POST", "https://photos.example.net/token",
+         ('OAuth realm="Photos", oauth_consumer_key="dpf43f3p2l4k3l03", '
+          'oauth_token="hh5s93j4hdidpola", oauth_signature_method="HMAC-SHA1", '
+          'oauth_timestamp="137131201", oauth_nonce="walatlh", '
+          'oauth_verifier="hfdp7dh39dks9884", '
+          'oauth_signature="gKgrFCywp7rO0OXSjdot%2FIHF7IU%3D"'), "kd94hf93k423kf44",
+         "hdhd0244k9j7ao03"),
+        ("GET", "http://photos.example.net/photos?file=vacation.jpg&size=original",
+         ('OAuth realm="Photos", oauth_consumer_key="dpf43f3p2l4k3l03", '
+          'oauth_token="nnch734d00sl2jdk", oauth_signature_method="HMAC-SHA1", '
+          'oauth_timestamp="137131202", oauth_nonce="chapoH", '
+          'oauth_signature="MdpQcU8iPSUjWoN%2FUDMsK2sui9I%3D"'), "kd94hf93k423kf44",
+         "pfkkdhi9sl3r4s00"),
     ],
-)
+)  # fmt: skip
 def test_rfc_protocol_example(
     method: str, url: str, authorization: str, consumer_secret: str, token_secret: str
 ) -> None:
@@ -211,13 +187,10 @@ def address(segments: list[str], query: list[tuple[str, str]], origin: str) -> s
 @examples(100)
 @given(
     method=st.sampled_from(["GET", "POST", "PUT", "DELETE"]),
-    segments=st.lists(SEGMENT, min_size=1, max_size=3),
-    query=PAIRS,
-    form=PAIRS,
+    segments=st.lists(SEGMENT, min_size=1, max_size=3), query=PAIRS, form=PAIRS,
     place=st.sampled_from([SIGNATURE_TYPE_AUTH_HEADER, SIGNATURE_TYPE_QUERY, SIGNATURE_TYPE_BODY]),
-    secrets=st.tuples(SECRET, SECRET),
-    realm=st.sampled_from([None, "photos"]),
-)
+    secrets=st.tuples(SECRET, SECRET), realm=st.sampled_from([None, "photos"]),
+)  # fmt: skip
 def test_oauthlib_signatures(
     *,
     method: Literal["GET", "POST", "PUT", "DELETE"],
@@ -235,12 +208,9 @@ def test_oauthlib_signatures(
         place = SIGNATURE_TYPE_AUTH_HEADER
     client = Client("key", secrets[0], "token", secrets[1], signature_type=place, realm=realm)
     url, headers, body = client.sign(
-        address(segments, query, "http://LOCALHOST:8080"),
-        method,
-        body=urlencode(form) if form else None,
-        headers=dict(FORM) if form else {},
-        realm=realm,
-    )
+        address(segments, query, "http://LOCALHOST:8080"), method,
+        body=urlencode(form) if form else None, headers=dict(FORM) if form else {}, realm=realm,
+    )  # fmt: skip
     signed = SignedRequest(method, url, headers.get("Authorization"), body)
     longer = SignedRequest(
         method, url + ("&z=" if "?" in url else "?z="), signed.authorization, body
@@ -394,14 +364,9 @@ def test_all_parameters_in_query() -> None:
     credentials = parsed(SignedRequest("GET", f"{URL}?{query}", None, None))
 
     assert ("key", "token", "c2ln", "nonce", 1318622958, "oob", None) == (
-        credentials.consumer_key,
-        credentials.token,
-        credentials.signature,
-        credentials.nonce,
-        credentials.timestamp,
-        credentials.callback,
-        credentials.verifier,
-    )
+        credentials.consumer_key, credentials.token, credentials.signature, credentials.nonce,
+        credentials.timestamp, credentials.callback, credentials.verifier,
+    )  # fmt: skip
     assert ("realm", "r") in credentials.parameters
     assert credentials.realm is None
     assert not [name for name, _ in credentials.parameters if name == "oauth_signature"]
@@ -499,14 +464,9 @@ def test_signature_with_its_plus_as_it_is() -> None:
 @pytest.mark.spec("A, Authentication", "Header Authorization")
 @pytest.mark.parametrize(
     "name",
-    [
-        "oauth_consumer_key",
-        "oauth_signature_method",
-        "oauth_signature",
-        "oauth_timestamp",
-        "oauth_nonce",
-    ],
-)
+    ["oauth_consumer_key", "oauth_signature_method", "oauth_signature", "oauth_timestamp",
+     "oauth_nonce"],
+)  # fmt: skip
 def test_missing_or_empty(name: str) -> None:
     """Each required parameter is named when it is missing and when it is empty."""
     assert (name, f"{name} is missing; send it in the Authorization header") == fault(

@@ -38,17 +38,10 @@ def test_a_cookie_names_its_session(world: World) -> None:
 
 @pytest.mark.parametrize(
     "cookie",
-    [
-        None,
-        "",
-        "mock_platform_session_w1=",
-        "mock_platform_session_w1=short",
-        "mock_platform_session_w1=" + "x" * 41,
-        "mock_platform_session_w1=" + "ä" * 40,
-        "mock_platform_session_other=" + "x" * 40,
-        "x" * 40,
-    ],
-)
+    [None, "", "mock_platform_session_w1=", "mock_platform_session_w1=short",
+     "mock_platform_session_w1=" + "x" * 41, "mock_platform_session_w1=" + "ä" * 40,
+     "mock_platform_session_other=" + "x" * 40, "x" * 40],
+)  # fmt: skip
 def test_other_cookies_name_none(world: World, cookie: str | None) -> None:
     """Of other worlds, of another length, of other characters."""
     assert None is sessions.find_session(call(cookie), world)

@@ -20,20 +20,14 @@ APP = {"id": "1", "consumer_key": "own"}
         pytest.param("tokens", "t1", {"id": "t1"}, None, [("t1", False)], id="deleted token"),
         pytest.param("tokens", "t1", {"a": 1}, {"a": 2}, [], id="changed token"),
         pytest.param("apps", "1", None, APP, [("own", True)], id="new app"),
-        pytest.param(
-            "apps",
-            "1",
-            APP,
-            APP | {"consumer_key": "other"},
-            [("own", False), ("other", True)],
-            id="app with another key",
-        ),
+        pytest.param("apps", "1", APP, APP | {"consumer_key": "other"},
+                     [("own", False), ("other", True)], id="app with another key"),
         pytest.param("apps", "1", None, {"id": "1"}, [], id="app without a key"),
         pytest.param("apps", "1", None, "no record", [], id="no record"),
         pytest.param("users", "1", None, {"consumer_key": "own"}, [], id="another table"),
         pytest.param("tokens", "shared", None, {}, [], id="token of the fixtures"),
     ],
-)
+)  # fmt: skip
 def test_a_change_adds_and_removes_credentials(
     table: str, key: str, before: Any, after: Any, expected: list[tuple[str, bool]]
 ) -> None:

@@ -79,31 +79,19 @@ def worded(fault: Failure) -> Failure:
 def operation(**more: Any) -> Operation:
     """An operation with what matters to a test."""
     given: dict[str, Any] = {
-        "id": "things.list",
-        "method": "GET",
-        "path": "/12/accounts/:account_id/things",
-        "handler": answer,
-        "summary": "List things",
-        "spec": "B, Things",
-        "returns": Many(Thing),
+        "id": "things.list", "method": "GET", "path": "/12/accounts/:account_id/things",
+        "handler": answer, "summary": "List things", "spec": "B, Things", "returns": Many(Thing),
         "auth": USER,
-    }
+    }  # fmt: skip
     return Operation(**(given | more))
 
 
 def document(*operations: Operation, **settings: Any) -> dict[str, Any]:
     """The document over these operations, which must be valid."""
     made = Description(
-        lambda: describe(
-            operations,
-            Settings(**settings),
-            title="T",
-            version="1",
-            text="x",
-            original_names=ORIGINAL_NAMES,
-            spec_sentences=SPEC_SENTENCES,
-        )
-    ).at("http://localhost")
+        lambda: describe(operations, Settings(**settings), title="T", version="1", text="x",
+                         original_names=ORIGINAL_NAMES, spec_sentences=SPEC_SENTENCES),
+    ).at("http://localhost")  # fmt: skip
     validate(made)
     return made
 

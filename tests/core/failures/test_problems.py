@@ -33,12 +33,8 @@ def test_each_type_can_be_built_and_served(slug: str) -> None:
     shown = problem(slug, detail="why", **extra).as_json("http://h")
 
     assert shown == {
-        "type": uri,
-        "title": kind.title,
-        "detail": "why",
-        "status": kind.status,
-        **extra,
-    }
+        "type": uri, "title": kind.title, "detail": "why", "status": kind.status, **extra,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -100,24 +96,15 @@ def test_required_extra_fields_are_demanded(slug: str) -> None:
         ("operational-disconnect", {"disconnect_type": "x"}, "SlowReader"),
         ("invalid-request", {"errors": []}, "A minimum of 1 items"),
         ("invalid-request", {"errors": [{"message": "m"}]}, '"errors[0].parameters" is a required'),
-        (
-            "resource-not-found",
-            REQUIRED["resource-not-found"] | {"parameter": ""},
-            "A minimum of 1 characters must be provided for parameter",
-        ),
-        (
-            "resource-unavailable",
-            REQUIRED["resource-unavailable"] | {"resource_type": "poll"},
-            "in user, post, media, list, space, got",
-        ),
-        (
-            "disallowed-resource",
-            REQUIRED["disallowed-resource"] | {"section": "meta"},
-            "in data, includes, got",
-        ),
+        ("resource-not-found", REQUIRED["resource-not-found"] | {"parameter": ""},
+         "A minimum of 1 characters must be provided for parameter"),
+        ("resource-unavailable", REQUIRED["resource-unavailable"] | {"resource_type": "poll"},
+         "in user, post, media, list, space, got"),
+        ("disallowed-resource", REQUIRED["disallowed-resource"] | {"section": "meta"},
+         "in data, includes, got"),
         ("conflict", {"job": "1"}, "its extra fields: none"),
     ],
-)
+)  # fmt: skip
 def test_extra_fields_outside_the_document_are_refused(
     slug: str, extra: dict[str, object], text: str
 ) -> None:

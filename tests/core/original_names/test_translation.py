@@ -116,15 +116,12 @@ def test_places_of_v2() -> None:
     """The same name differs by place: included posts, the kind of a reference, a problem's keys."""
     body = {
         "data": {
-            "referenced_posts": [{"type": "reposted", "id": "1"}],
-            "type": "reposted",
-            "posts": [],
+            "referenced_posts": [{"type": "reposted", "id": "1"}], "type": "reposted", "posts": [],
         },
         "includes": {"posts": [{"edit_history_post_ids": ["1"]}]},
-        "errors": [
-            {"parameter": "post.fields", "parameters": {"reply.in_reply_to_post_id": ["a"]}}
-        ],
-    }
+        "errors": [{"parameter": "post.fields",
+                    "parameters": {"reply.in_reply_to_post_id": ["a"]}}],
+    }  # fmt: skip
 
     assert {
         "data": {

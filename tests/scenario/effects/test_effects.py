@@ -34,15 +34,10 @@ def test_live_fields(box: Sandbox) -> None:
 
     assert 410 == answer.status_code
     assert {
-        "type": "http://localhost/2/problems/resource-not-found",
-        "title": "T",
-        "detail": "gone",
-        "status": 410,
-        "parameter": "webhook_id",
-        "value": "1146654567674912769",
-        "resource_id": "1146654567674912769",
-        "resource_type": "poll",
-    } == answer.get_json()
+        "type": "http://localhost/2/problems/resource-not-found", "title": "T", "detail": "gone",
+        "status": 410, "parameter": "webhook_id", "value": "1146654567674912769",
+        "resource_id": "1146654567674912769", "resource_type": "poll",
+    } == answer.get_json()  # fmt: skip
 
 
 # -- error ---------------------------------------------------------------------------------------

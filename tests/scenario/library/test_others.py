@@ -149,18 +149,12 @@ def test_operation_errors_name_the_item_and_nothing_is_kept(box: Sandbox) -> Non
 @pytest.mark.parametrize(
     ("name", "operation", "data"),
     [
-        (
-            "audience-batch-counts-differ",
-            "custom_audiences.users",
-            {"success_count": 0, "total_count": 1},
-        ),
-        (
-            "do-not-reach-batch-counts-differ",
-            "do_not_reach_lists.users",
-            [{"success_count": 0, "total_count": 1}],
-        ),
+        ("audience-batch-counts-differ", "custom_audiences.users",
+         {"success_count": 0, "total_count": 1}),
+        ("do-not-reach-batch-counts-differ", "do_not_reach_lists.users",
+         [{"success_count": 0, "total_count": 1}]),
     ],
-)
+)  # fmt: skip
 def test_counts_that_differ(box: Sandbox, name: str, operation: str, data: Any) -> None:
     """All looks well but for the counts, and the upload was accepted."""
     stage = Stage(name, box)
@@ -418,13 +412,10 @@ def me(box: Sandbox) -> tuple[int, str]:
     ("name", "parameters", "refusal"),
     [
         ("user-token-expired", {}, (401, "Unauthorized")),
-        (
-            "user-token-scope-missing",
-            {"detail": "This endpoint needs the scope users.read."},
-            (403, "This endpoint needs the scope users.read."),
-        ),
+        ("user-token-scope-missing", {"detail": "This endpoint needs the scope users.read."},
+         (403, "This endpoint needs the scope users.read.")),
     ],
-)
+)  # fmt: skip
 def test_user_tokens(
     box: Sandbox, name: str, parameters: dict[str, str], refusal: tuple[int, str]
 ) -> None:

@@ -13,27 +13,21 @@ from tests.support import ACCOUNT, Sandbox, sandbox
 WEBHOOK = "1146654567674912769"
 NAMED = {"parameter": "webhook_id", "value": WEBHOOK, "resource_id": WEBHOOK}
 EXTRA: dict[str, dict[str, Any]] = {
-    "client-forbidden": {
-        "reason": "client-not-enrolled",
-        "registration_url": "https://developer.example.com/en/portal/products",
-    },
+    "client-forbidden": {"reason": "client-not-enrolled",
+                         "registration_url": "https://developer.example.com/en/portal/products"},
     "disallowed-resource": {"resource_id": WEBHOOK, "resource_type": "post", "section": "data"},
     "duplicate-rules": {"id": "1165037377523306498", "value": "coffee has:images"},
-    "invalid-request": {
-        "errors": [{"message": "Invalid Request", "parameters": {"webhook_id": [WEBHOOK]}}]
-    },
+    "invalid-request": {"errors": [{"message": "Invalid Request",
+                                    "parameters": {"webhook_id": [WEBHOOK]}}]},
     "not-authorized-for-field": {"field": "webhook_id", "resource_type": "user", "section": "data"},
     "not-authorized-for-resource": {**NAMED, "resource_type": "user", "section": "data"},
     "operational-disconnect": {"disconnect_type": "UpstreamOperationalDisconnect"},
     "resource-not-found": {**NAMED, "resource_type": "user"},
-    "resource-unavailable": {
-        "parameter": "webhook_id",
-        "resource_id": WEBHOOK,
-        "resource_type": "user",
-    },
+    "resource-unavailable": {"parameter": "webhook_id", "resource_id": WEBHOOK,
+                             "resource_type": "user"},
     "streaming-connection": {"connection_issue": "TooManyConnections"},
     "usage-capped": {"period": "Monthly", "scope": "Product"},
-}
+}  # fmt: skip
 """What each type says beside type, title, detail and status, by its scenario's defaults."""
 WORDS: dict[str, tuple[str, str]] = {
     "about:blank": ("Internal Server Error", "Internal Server Error"),

@@ -16,20 +16,13 @@ APP = "11827"
 @pytest.mark.parametrize(
     ("name", "entry"),
     [
-        (
-            "stream-rule-duplicate",
-            {"title": "DuplicateRule", "type": f"{PROBLEMS}/duplicate-rules"},
-        ),
-        (
-            "stream-rule-invalid",
-            {
-                "title": "UnprocessableEntity",
-                "type": f"{PROBLEMS}/invalid-rules",
-                "details": ["Rules must contain a non-negation term (at position 1)"],
-            },
-        ),
+        ("stream-rule-duplicate",
+         {"title": "DuplicateRule", "type": f"{PROBLEMS}/duplicate-rules"}),
+        ("stream-rule-invalid",
+         {"title": "UnprocessableEntity", "type": f"{PROBLEMS}/invalid-rules",
+          "details": ["Rules must contain a non-negation term (at position 1)"]}),
     ],
-)
+)  # fmt: skip
 def test_refused_inside_a_success(box: Sandbox, name: str, entry: dict[str, Any]) -> None:
     """The first rule is in errors, the second one is created, the status is 200."""
     before = box.world.store.count("stream_rules", {"_app_id": APP})

@@ -38,14 +38,9 @@ from tests.generated import examples
 from tests.world.backends import Backend, Tables, backends, item, keys
 
 ORDERS = [
-    INSERTION,
-    Order(descending=True),
-    Order("name"),
-    Order("name", fold=True),
-    Order("name", descending=True, fold=True),
-    Order("rank"),
-    Order("rank", descending=True),
-]
+    INSERTION, Order(descending=True), Order("name"), Order("name", fold=True),
+    Order("name", descending=True, fold=True), Order("rank"), Order("rank", descending=True),
+]  # fmt: skip
 
 
 class Undo(Exception):
@@ -631,7 +626,4 @@ def test_model(backend: Backend) -> None:
         def __init__(self) -> None:
             super().__init__(backend)
 
-    run_state_machine_as_test(
-        Machine,
-        settings=examples(backend.examples, stateful_step_count=25),
-    )
+    run_state_machine_as_test(Machine, settings=examples(backend.examples, stateful_step_count=25))

@@ -123,23 +123,17 @@ class TestForm:
             "_archive": {"1": {"format": FORMAT, "seq": 9, "checksum": "00000000"}},
             "_worlds": {
                 "1": {
-                    "name": "default",
-                    "seq": 3,
-                    "next_place": 2,
-                    "keys": {"items": {"field": "id"}},
-                    "meta": {"ids": 7},
+                    "name": "default", "seq": 3, "next_place": 2,
+                    "keys": {"items": {"field": "id"}}, "meta": {"ids": 7},
                 },
                 "2": {
-                    "name": "w1",
-                    "seq": 3,
-                    "next_place": 1,
-                    "keys": {"media": {"field": "media_key"}},
-                    "meta": {"ids": 7},
+                    "name": "w1", "seq": 3, "next_place": 1,
+                    "keys": {"media": {"field": "media_key"}}, "meta": {"ids": 7},
                 },
             },
             "items": {"1": {"id": "1"}, "2": {"id": "2"}},
             "~w1/media": {"1": {"media_key": "m", "n": "m2"}},
-        } == encoded(default=default, w1=other)
+        } == encoded(default=default, w1=other)  # fmt: skip
 
     def test_order_is_that_of_places(self) -> None:
         """Documents are in insertion order, also where a change came late."""
@@ -167,17 +161,13 @@ class TestForm:
         assert records == through_json(default=found)["default"].tables["items"]
 
     @given(
-        st.dictionaries(
-            st.sampled_from(
-                ["items", "_archive", "_worlds", "_transitions", "~w/items", "~", "a/b"]
-            ),
-            st.dictionaries(
-                st.text(st.characters(exclude_categories=["Cs"]), max_size=3),
-                st.dictionaries(st.sampled_from(["id", "x"]), st.text("12", max_size=1)),
-                min_size=1,
-            ),
-        )
-    )
+        st.dictionaries(st.sampled_from(["items", "_archive", "_worlds", "_transitions", "~w/items",
+                                         "~", "a/b"]),
+                        st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]),
+                                                max_size=3),
+                                        st.dictionaries(st.sampled_from(["id", "x"]),
+                                                        st.text("12", max_size=1)), min_size=1)),
+    )  # fmt: skip
     def test_round_trip(self, tables: dict[str, Any]) -> None:
         """Any tables, keys and records come back exactly, in order, from each world."""
         found = through_json(default=state(**tables), w=state(**tables))
