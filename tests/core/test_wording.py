@@ -20,28 +20,13 @@ AUDIENCE = f"/12/accounts/{ACCOUNT}/custom_audiences/1nmth/users"
 LIST = f"/12/batch/accounts/{ACCOUNT}/do_not_reach_lists/4y1bc/users"
 HASH = "a" * 64
 
-UNREADABLE: list[tuple[str, str, dict[str, str], dict[str, Any]]] = [
-    ("PUT", LINE_ITEM, {"bid_amount_local_micro": "[12]"}, {
-        "code": "INVALID_PARAMETER",
-        "message": 'Expected Long, got "[12]" for bid_amount_local_micro',
-        "parameter": "bid_amount_local_micro", "details": "invalid number", "value": "[12]",
-    }),
-    ("PUT", LINE_ITEM, {"start_time": ""}, {
-        "code": "INVALID_PARAMETER",
-        "message": 'Expected time, got "" for start_time',
-        "parameter": "start_time", "details": "invalid date", "value": "",
-    }),
-    ("GET", LINE_ITEMS, {"with_deleted": "maybe"}, {
-        "code": "INVALID_PARAMETER",
-        "message": 'Expected Boolean, got "maybe" for with_deleted',
-        "parameter": "with_deleted", "details": "invalid boolean", "value": "maybe",
-    }),
-    ("GET", LINE_ITEMS, {"cursor": "x"}, {
-        "code": "INVALID_PARAMETER",
-        "message": 'Expected cursor, got "x" for cursor',
-        "parameter": "cursor", "details": "invalid cursor", "value": "x",
-    }),
-]  # fmt: skip
+UNREADABLE = [
+    ("PUT", LINE_ITEM, "bid_amount_local_micro", "[12]", "Long", "invalid number"),
+    ("PUT", LINE_ITEM, "start_time", "", "time", "invalid date"),
+    ("GET", LINE_ITEMS, "with_deleted", "maybe", "Boolean", "invalid boolean"),
+    ("GET", LINE_ITEMS, "cursor", "x", "cursor", "invalid cursor"),
+]
+"""Requests with one value that is not of its parameter's kind, and the details of the error."""
 REFUSED: list[tuple[str, str, dict[str, str], str, str, str]] = [
     ("PUT", LINE_ITEM, {"pay_by": "C"}, "INVALID_PARAMETER", "pay_by",
      'Expected a value in APP_CLICK, IMPRESSION, LINK_CLICK, got "C" for pay_by'),
@@ -69,16 +54,19 @@ REFUSED: list[tuple[str, str, dict[str, str], str, str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("method", "path", "query", "error"), UNREADABLE)
+@pytest.mark.parametrize(("method", "path", "name", "value", "kind", "details"), UNREADABLE)
 def test_a_value_that_cannot_be_read_is_repeated_with_details(
-    box: Sandbox, method: str, path: str, query: dict[str, str], error: dict[str, Any]
+    box: Sandbox, method: str, path: str, name: str, value: str, kind: str, details: str
 ) -> None:
     """The error has the value and why it cannot be read; the echo has only what could be."""
-    answer = box.call(method, path, query_string=query | {"name": "N", "count": "5"})
+    answer = box.call(method, path, query_string={name: value, "name": "N", "count": "5"})
 
     body = answer.get_json()
-    assert (400, [error]) == (answer.status_code, body["errors"])
-    assert not query.keys() & body["request"]["params"].keys()
+    assert (400, [{
+        "code": "INVALID_PARAMETER", "message": f'Expected {kind}, got "{value}" for {name}',
+        "parameter": name, "details": details, "value": value,
+    }]) == (answer.status_code, body["errors"])  # fmt: skip
+    assert name not in body["request"]["params"]
     assert ACCOUNT == body["request"]["params"]["account_id"]
     other = {"name": "N"} if method == "PUT" else {"count": 5}
     assert other.items() <= body["request"]["params"].items()
@@ -176,40 +164,22 @@ def test_item_faults_are_parallel_to_the_input(
     """There is nothing else but the echoed operations, of which only what could be read."""
     answer = box.call("POST", path, data=json.dumps(ITEMS), content_type="application/json")
 
+    def wrong(parameter: str, message: str) -> dict[str, str]:
+        return {"code": "INVALID_PARAMETER", "message": message, "parameter": parameter}
+
     assert (400, {
         "operation_errors": [
             [],
             [
-                {
-                    "code": "INVALID_PARAMETER",
-                    "message": 'Expected a value in Update, Delete, got "Create" for '
-                    "operation_type",
-                    "parameter": "operation_type",
-                },
-                {
-                    "code": "INVALID_PARAMETER",
-                    "message": "A minimum of 1 items must be provided for users",
-                    "parameter": "users",
-                },
-                {
-                    "code": "INVALID_PARAMETER",
-                    "message": 'Expected time, got "soon" for expires_at',
-                    "parameter": "expires_at",
-                },
+                wrong("operation_type",
+                      'Expected a value in Update, Delete, got "Create" for operation_type'),
+                wrong("users", "A minimum of 1 items must be provided for users"),
+                wrong("expires_at", 'Expected time, got "soon" for expires_at'),
             ],
-            [
-                {
-                    "code": "INVALID_PARAMETER",
-                    "message": "Expected Object, got 5 for the operation",
-                    "parameter": "",
-                }
-            ],
+            [wrong("", "Expected Object, got 5 for the operation")],
         ],
         "request": [
-            {
-                "params": {"expires_at": "2027-01-01T00:00:00Z", **ids},
-                "operation_type": "Update"
-            },
+            {"params": {"expires_at": "2027-01-01T00:00:00Z", **ids}, "operation_type": "Update"},
             {"params": ids, "operation_type": "Create"},
             {"params": ids},
         ],

@@ -164,9 +164,7 @@ class TestPatience:
         script, fate = self.run("accepted", "silent", "silent", "silent", "accepted")
 
         assert 4 == len(script.asked)
-        assert (
-            "INCOMPLETE", 1, 3, "3 events in a row were not answered in time; given up",
-        ) == fate  # fmt: skip
+        assert ("INCOMPLETE", 1, 3, "3 events in a row were not answered in time; given up") == fate
 
     @pytest.mark.parametrize("between", ["accepted", "refused"])
     def test_an_answer_in_between_begins_the_count_anew(self, between: DeliveryOutcome) -> None:

@@ -61,17 +61,14 @@ CREDENTIALS = st.one_of(
 )
 
 HEADERS = st.dictionaries(
-    st.sampled_from(
-        [
-            "HTTP_ACCEPT", "HTTP_ACCEPT_ENCODING", "HTTP_ACCEPT_LANGUAGE", "HTTP_CONNECTION",
-            "HTTP_COOKIE", "HTTP_EXPECT", "HTTP_FORWARDED", "HTTP_HOST", "HTTP_IF_NONE_MATCH",
-            "HTTP_ORIGIN", "HTTP_PREFER", "HTTP_RANGE", "HTTP_REFERER", "HTTP_SEC_FETCH_SITE",
-            "HTTP_USER_AGENT", "HTTP_X_AS_USER", "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_HOST",
-            "HTTP_X_FORWARDED_PROTO", "HTTP_X_HTTP_METHOD_OVERRIDE", "HTTP_X_MOCK_CONTROL_TOKEN",
-            "HTTP_X_MOCK_SCENARIO", "HTTP_X_MOCK_WORLD", "CONTENT_TYPE", "CONTENT_LENGTH",
-            "HTTP_X_\xff", "HTTP_",
-        ]
-    ),
+    st.sampled_from(["HTTP_ACCEPT", "HTTP_ACCEPT_ENCODING", "HTTP_ACCEPT_LANGUAGE",
+                     "HTTP_CONNECTION", "HTTP_COOKIE", "HTTP_EXPECT", "HTTP_FORWARDED", "HTTP_HOST",
+                     "HTTP_IF_NONE_MATCH", "HTTP_ORIGIN", "HTTP_PREFER", "HTTP_RANGE",
+                     "HTTP_REFERER", "HTTP_SEC_FETCH_SITE", "HTTP_USER_AGENT", "HTTP_X_AS_USER",
+                     "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_HOST", "HTTP_X_FORWARDED_PROTO",
+                     "HTTP_X_HTTP_METHOD_OVERRIDE", "HTTP_X_MOCK_CONTROL_TOKEN",
+                     "HTTP_X_MOCK_SCENARIO", "HTTP_X_MOCK_WORLD", "CONTENT_TYPE", "CONTENT_LENGTH",
+                     "HTTP_X_\xff", "HTTP_"]),
     TEXT,
     max_size=4,
 )  # fmt: skip
@@ -80,24 +77,21 @@ PATHS = st.one_of(
     st.builds(
         str.format,
         st.sampled_from(
-            [
-                "/2/webhooks/replay", "/2/openapi.json", "/2/{}", "/12/accounts", "/12/accounts/{}",
-                f"/12/accounts/{ACCOUNT}", f"/12/accounts/{ACCOUNT}/{{}}",
-                f"/12/accounts/{ACCOUNT}/line_items/{{}}",
-                f"/12/accounts/{ACCOUNT}/cards/poll/{{}}", f"/12/accounts/{ACCOUNT}/cards/poll",
-                "/oauth/request_token", "/oauth/authorize", "/oauth/authenticate",
-                "/oauth/access_token", "/oauth2/token", "/oauth2/invalidate_token",
-                "/1.1/oauth/invalidate_token", "/sandbox/12/accounts", "/sandbox{}", "/~{}",
-                "/~{}/12/accounts", "/~w1/12/accounts/{}", "/%7E{}", "/_mock/", "/_mock/{}",
-                "/_mock/requests", "/_mock/requests/{}", "/_mock/requests.har", "/_mock/clock",
-                "/_mock/worlds/{}", "/_mock/state", "/_mock/state/users", "/_mock/state/{}/{}",
-                "/_mock/state/users/{}", "/_mock/snapshots/{}", "/_mock/scenarios/{}",
-                "/_mock/scenarios/{}/activate", "/_mock/transitions/{}", "/_mock/events",
-                "/_mock/transitions/replay_job/{}", "/_mock/?text={}",
-                "/_mock/console/requests/{}", "/_mock/console/requests/{}/scenario",
-                "/_mock/docs/{}", "/_mock/coverage", "/_mock/openapi.json", "/_mock/deliveries",
-                "/~w1/_mock/requests/{}", "/~{}/_mock/clock",
-            ]
+            ["/2/webhooks/replay", "/2/openapi.json", "/2/{}", "/12/accounts", "/12/accounts/{}",
+             f"/12/accounts/{ACCOUNT}", f"/12/accounts/{ACCOUNT}/{{}}",
+             f"/12/accounts/{ACCOUNT}/line_items/{{}}", f"/12/accounts/{ACCOUNT}/cards/poll/{{}}",
+             f"/12/accounts/{ACCOUNT}/cards/poll", "/oauth/request_token", "/oauth/authorize",
+             "/oauth/authenticate", "/oauth/access_token", "/oauth2/token",
+             "/oauth2/invalidate_token", "/1.1/oauth/invalidate_token", "/sandbox/12/accounts",
+             "/sandbox{}", "/~{}", "/~{}/12/accounts", "/~w1/12/accounts/{}", "/%7E{}", "/_mock/",
+             "/_mock/{}", "/_mock/requests", "/_mock/requests/{}", "/_mock/requests.har",
+             "/_mock/clock", "/_mock/worlds/{}", "/_mock/state", "/_mock/state/users",
+             "/_mock/state/{}/{}", "/_mock/state/users/{}", "/_mock/snapshots/{}",
+             "/_mock/scenarios/{}", "/_mock/scenarios/{}/activate", "/_mock/transitions/{}",
+             "/_mock/events", "/_mock/transitions/replay_job/{}", "/_mock/?text={}",
+             "/_mock/console/requests/{}", "/_mock/console/requests/{}/scenario", "/_mock/docs/{}",
+             "/_mock/coverage", "/_mock/openapi.json", "/_mock/deliveries",
+             "/~w1/_mock/requests/{}", "/~{}/_mock/clock"],
         ),
         TEXT,
         TEXT,

@@ -64,9 +64,7 @@ def test_rules_that_hardly_act(rule: str, place: str, text: str) -> None:
     """Counts, moments, conditions and states that exclude each other are named, with the place."""
     found = odd(rule % FAIL)
 
-    assert any(
-        at == f"rules[0].{place}" and each.startswith(text) for at, each in found
-    ), found  # fmt: skip
+    assert any(at == f"rules[0].{place}" and each.startswith(text) for at, each in found), found
 
 
 @pytest.mark.parametrize(

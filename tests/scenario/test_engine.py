@@ -181,9 +181,7 @@ def test_before_authentication() -> None:
     arm(box, {**ON, "call": 1, "stage": "before_auth", "then": {"error": "SERVICE_UNAVAILABLE"}},
         {**ON, "then": {"error": 88}})  # fmt: skip
 
-    assert [503, 401, 429] == [
-        call(box), call(box), box.call("GET", LINE_ITEMS).status_code,
-    ]  # fmt: skip
+    assert [503, 401, 429] == [call(box), call(box), box.call("GET", LINE_ITEMS).status_code]
     assert [3, 1] == [rule["matched"] for rule in engine(box).describe("s")["rules"]]
 
 

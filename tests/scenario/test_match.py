@@ -15,9 +15,7 @@ CALL = Call(
     path_params={"id": "abc1"}, caller=Caller("oauth1", app={"id": "11"}, user={"id": "22"}),
 )  # fmt: skip
 BODY = {"name": "n", "tags": ["a", {"b": 1}], "on": True, "none": None, "n": 5, "long": "x" * 257}
-JSON_CALL = Call(
-    method="POST", url="", path="/x", base_url="", headers=[], body=dumps(BODY)
-)  # fmt: skip
+JSON_CALL = Call(method="POST", url="", path="/x", base_url="", headers=[], body=dumps(BODY))
 
 
 def difference(when: dict[str, Any], call: Call = CALL) -> Mismatch | None:

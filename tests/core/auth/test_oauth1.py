@@ -89,7 +89,7 @@ def signature(base: str, key: str) -> str:
         ("POST", "https://photos.example.net/initiate",
          ('OAuth realm="Photos", oauth_consumer_key="dpf43f3p2l4k3l03", '
           'oauth_signature_method="HMAC-SHA1", oauth_timestamp="137131200", '
-          'oauth_nonce="wIjqoS", ' 'oauth_callback="http%3A%2F%2Fprinter.example.com%2Fready", '
+          'oauth_nonce="wIjqoS", oauth_callback="http%3A%2F%2Fprinter.example.com%2Fready", '
           'oauth_signature="74KNZJeDHnMBp0EMJ9ZHt%2FXKycU%3D"'), "kd94hf93k423kf44", ""),
         ("POST", "https://photos.example.net/token",
          ('OAuth realm="Photos", oauth_consumer_key="dpf43f3p2l4k3l03", '
