@@ -128,18 +128,15 @@ def test_refusals_are_results(box: Sandbox) -> None:
     assert last(box).why is not None
 
 
-@pytest.mark.parametrize(
-    ("path", "token", "status"),
-    [
-        ("/mcp", None, 401),
-        ("/mcp", "wrong", 401),
-        ("/mcp", BEARER, 200),
-        (ADS, None, 401),
-        (ADS, BEARER, 401),
-        (ADS, USER_TOKEN, 200),
-        ("/sandbox/mcp", USER_TOKEN, 200),
-    ],
-)
+@pytest.mark.parametrize(("path", "token", "status"), [
+    ("/mcp", None, 401),
+    ("/mcp", "wrong", 401),
+    ("/mcp", BEARER, 200),
+    (ADS, None, 401),
+    (ADS, BEARER, 401),
+    (ADS, USER_TOKEN, 200),
+    ("/sandbox/mcp", USER_TOKEN, 200),
+])  # fmt: skip
 @pytest.mark.parametrize("method", ["initialize", "tools/list", "ping"])
 def test_tokens(box: Sandbox, path: str, token: str | None, status: int, method: str) -> None:
     """Nobody without a token is answered; of the two only ads says where to get one."""
@@ -270,21 +267,17 @@ def test_with_authentication_off() -> None:
     assert not use(sandbox(auth="off"), "list_campaigns", ADS, token=None, account_id=ACCOUNT)[0]
 
 
-@pytest.mark.parametrize(
-    ("host", "path", "expected"),
-    [
-        ("ads-api.x.com", "/.well-known/oauth-protected-resource", "https://ads-api.x.com/mcp"),
-        ("ads-api.x.com", "/.well-known/oauth-protected-resource/mcp", "https://ads-api.x.com/mcp"),
-        ("api.x.com", "/.well-known/oauth-protected-resource", None),
-        ("localhost", "/.well-known/oauth-protected-resource", None),
-        ("localhost", "/ads/.well-known/oauth-protected-resource", "https://localhost/ads/mcp"),
-        ("localhost", "/.well-known/oauth-protected-resource/ads/mcp", "https://localhost/ads/mcp"),
-        ("localhost", "/.well-known/oauth-protected-resource/~default/ads/mcp",
-         "https://localhost/~default/ads/mcp"),
-        ("localhost", "/sandbox/.well-known/oauth-protected-resource",
-         "https://localhost/sandbox/mcp"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("host", "path", "expected"), [
+    ("ads-api.x.com", "/.well-known/oauth-protected-resource", "https://ads-api.x.com/mcp"),
+    ("ads-api.x.com", "/.well-known/oauth-protected-resource/mcp", "https://ads-api.x.com/mcp"),
+    ("api.x.com", "/.well-known/oauth-protected-resource", None),
+    ("localhost", "/.well-known/oauth-protected-resource", None),
+    ("localhost", "/ads/.well-known/oauth-protected-resource", "https://localhost/ads/mcp"),
+    ("localhost", "/.well-known/oauth-protected-resource/ads/mcp", "https://localhost/ads/mcp"),
+    ("localhost", "/.well-known/oauth-protected-resource/~default/ads/mcp",
+     "https://localhost/~default/ads/mcp"),
+    ("localhost", "/sandbox/.well-known/oauth-protected-resource", "https://localhost/sandbox/mcp"),
+])  # fmt: skip
 def test_metadata(box: Sandbox, host: str, path: str, expected: str | None) -> None:
     """The advertising server says where a token comes from, the v2 server does not."""
     answer = box.client.get(path, base_url=f"https://{host}")

@@ -22,16 +22,13 @@ REPLAY = (
 DATED = {"Deprecation": "@1773964800", "Sunset": "Wed, 25 Mar 2026 16:00:00 GMT"}
 
 
-@pytest.mark.parametrize(
-    ("server", "header", "status"),
-    [
-        (None, BEFORE_NEWS, 404),
-        (BEFORE_NEWS, None, 404),
-        (BEFORE_NEWS, "2025-11-19", 200),
-        (None, "2025-11-18T23:59:59Z", 404),
-        (None, "2025-11-19T00:00:00Z", 200),
-    ],
-)
+@pytest.mark.parametrize(("server", "header", "status"), [
+    (None, BEFORE_NEWS, 404),
+    (BEFORE_NEWS, None, 404),
+    (BEFORE_NEWS, "2025-11-19", 200),
+    (None, "2025-11-18T23:59:59Z", 404),
+    (None, "2025-11-19T00:00:00Z", 200),
+])  # fmt: skip
 def test_the_header_wins_over_the_server(
     sandboxes: Sandboxes, server: str | None, header: str | None, status: int
 ) -> None:
@@ -73,15 +70,12 @@ def test_a_date_wins_over_all_releases(sandboxes: Sandboxes) -> None:
     assert 404 == box.call("GET", NEWS, keys=BEARER, headers=headers).status_code
 
 
-@pytest.mark.parametrize(
-    ("at", "status", "dated"),
-    [
-        ("2026-03-19", 400, {}),
-        ("2026-03-20", 400, DATED),
-        ("2026-03-25T15:59:59Z", 400, DATED),
-        ("2026-03-25T16:00:00Z", 410, DATED),
-    ],
-)
+@pytest.mark.parametrize(("at", "status", "dated"), [
+    ("2026-03-19", 400, {}),
+    ("2026-03-20", 400, DATED),
+    ("2026-03-25T15:59:59Z", 400, DATED),
+    ("2026-03-25T16:00:00Z", 410, DATED),
+])  # fmt: skip
 def test_a_path_that_ends_says_so_from_its_announcement_on(
     box: Sandbox, at: str, status: int, dated: dict[str, str]
 ) -> None:
@@ -94,14 +88,11 @@ def test_a_path_that_ends_says_so_from_its_announcement_on(
     assert bool(dated) is ("account-activity.deprecation-headers" in assumed)
 
 
-@pytest.mark.parametrize(
-    ("at", "subscribed", "name"),
-    [
-        ("2026-03-17", "ProfileBioUpdate", "ProfileBioUpdate"),
-        ("2026-03-18", "ProfileBioUpdate", "profile.update.bio"),
-        ("2026-03-18", "profile.update.bio", "profile.update.bio"),
-    ],
-)
+@pytest.mark.parametrize(("at", "subscribed", "name"), [
+    ("2026-03-17", "ProfileBioUpdate", "ProfileBioUpdate"),
+    ("2026-03-18", "ProfileBioUpdate", "profile.update.bio"),
+    ("2026-03-18", "profile.update.bio", "profile.update.bio"),
+])  # fmt: skip
 def test_an_event_has_the_name_of_its_time(
     sandboxes: Sandboxes, at: str, subscribed: str, name: str
 ) -> None:
@@ -132,15 +123,12 @@ def test_a_type_of_event_that_does_not_exist_yet_is_not_delivered(sandboxes: San
     assert [[]] == [each["_matches"] for each in made if each["payload"].get("text") == "Hello"]
 
 
-@pytest.mark.parametrize(
-    ("at", "products"),
-    [
-        ("2025-05-19", set()),
-        ("2025-05-20", {"account_activity"}),
-        ("2025-09-09", {"account_activity", "filtered_stream"}),
-        ("2026-06-04", {"account_activity", "filtered_stream", "activity"}),
-    ],
-)
+@pytest.mark.parametrize(("at", "products"), [
+    ("2025-05-19", set()),
+    ("2025-05-20", {"account_activity"}),
+    ("2025-09-09", {"account_activity", "filtered_stream"}),
+    ("2026-06-04", {"account_activity", "filtered_stream", "activity"}),
+])  # fmt: skip
 def test_a_product_delivers_from_its_launch_on(
     sandboxes: Sandboxes, at: str, products: set[str]
 ) -> None:

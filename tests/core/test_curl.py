@@ -74,17 +74,14 @@ def test_usual_commands_are_easy_to_read() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("method", "url", "headers", "body", "word"),
-    [
-        ("GET", "http://a/?id=[1-50]", [], None, "--globoff"),
-        ("GET", "http://a/../b", [], None, "--path-as-is"),
-        ("HEAD", "http://a/", [], None, "--head"),
-        ("GET", "http://a/", ["X-Empty: "], None, "X-Empty;"),
-        ("POST", "http://a/", [], "@/etc/passwd", "--data-raw"),
-        ("POST", "http://a/", [], "a", "Content-Type:"),
-    ],
-)
+@pytest.mark.parametrize(("method", "url", "headers", "body", "word"), [
+    ("GET", "http://a/?id=[1-50]", [], None, "--globoff"),
+    ("GET", "http://a/../b", [], None, "--path-as-is"),
+    ("HEAD", "http://a/", [], None, "--head"),
+    ("GET", "http://a/", ["X-Empty: "], None, "X-Empty;"),
+    ("POST", "http://a/", [], "@/etc/passwd", "--data-raw"),
+    ("POST", "http://a/", [], "a", "Content-Type:"),
+])  # fmt: skip
 def test_curl_adds_nothing_of_its_own(
     shell: Shell, method: str, url: str, headers: list[str], body: str | None, word: str
 ) -> None:

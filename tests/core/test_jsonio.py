@@ -73,16 +73,13 @@ def test_the_depth_is_exact(value: object, limit: int) -> None:
     assert accepted is (deepest <= limit)
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        [1] * 9,
-        [[], {}] * 4,
-        {"a": [1, 2], "b": {"c": "d", "e": [None, {}]}},
-        ['a,b[{,\\",[', "\\", '"', "{}[],"] * 2,
-        {"[,,,,,,,,,,,,": ",,,,,,,,,,\\"},
-    ],
-)
+@pytest.mark.parametrize("value", [
+    [1] * 9,
+    [[], {}] * 4,
+    {"a": [1, 2], "b": {"c": "d", "e": [None, {}]}},
+    ['a,b[{,\\",[', "\\", '"', "{}[],"] * 2,
+    {"[,,,,,,,,,,,,": ",,,,,,,,,,\\"},
+])  # fmt: skip
 @pytest.mark.parametrize("written", [json.dumps, partial(json.dumps, separators=(",", ":"))])
 def test_the_values_of_a_text_are_limited(value: Any, written: Callable[[Any], str]) -> None:
     """Those at any depth count, before they are read; commas and brackets in texts do not."""

@@ -25,53 +25,47 @@ def post(box: Sandbox, path: str, data: str | bytes, **headers: str) -> tuple[in
 
 
 @pytest.mark.parametrize("path", SERVERS)
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ("{bad", (400, -32700)),
-        ("", (400, -32700)),
-        (b"\xff\xfe", (400, -32700)),
-        ("[" * 70 + "]" * 70, (400, -32700)),
-        ("null", (400, -32600)),
-        (json.dumps([PING]), (400, -32600)),
-        (json.dumps({**PING, "jsonrpc": "1.0"}), (400, -32600)),
-        (json.dumps({**PING, "id": None}), (400, -32600)),
-        (json.dumps({**PING, "id": True}), (400, -32600)),
-        (json.dumps({**PING, "id": [1]}), (400, -32600)),
-        (json.dumps({**PING, "method": 5}), (400, -32600)),
-        (json.dumps({"jsonrpc": "2.0", "id": 1}), (400, -32600)),
-        (json.dumps({**PING, "params": []}), (400, -32600)),
-        (json.dumps({**PING, "method": "resources/list"}), (200, -32601)),
-        (json.dumps({**PING, "method": "x" * 5000}), (200, -32601)),
-        (json.dumps({**PING, "method": "initialize"}), (200, -32602)),
-        (json.dumps({**PING, "method": "tools/list", "params": {"cursor": "2"}}), (200, -32602)),
-        (json.dumps({**PING, "method": "tools/call"}), (200, -32602)),
-        (json.dumps({**PING, "method": "tools/call", "params": {"name": "nope"}}), (200, -32602)),
-        (json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled"}), (202, None)),
-        (json.dumps({"jsonrpc": "2.0", "method": "tools/call"}), (202, None)),
-        (json.dumps({"jsonrpc": "2.0", "id": 1, "result": {}}), (202, None)),
-        (json.dumps(PING), (200, None)),
-    ],
-)
+@pytest.mark.parametrize(("body", "expected"), [
+    ("{bad", (400, -32700)),
+    ("", (400, -32700)),
+    (b"\xff\xfe", (400, -32700)),
+    ("[" * 70 + "]" * 70, (400, -32700)),
+    ("null", (400, -32600)),
+    (json.dumps([PING]), (400, -32600)),
+    (json.dumps({**PING, "jsonrpc": "1.0"}), (400, -32600)),
+    (json.dumps({**PING, "id": None}), (400, -32600)),
+    (json.dumps({**PING, "id": True}), (400, -32600)),
+    (json.dumps({**PING, "id": [1]}), (400, -32600)),
+    (json.dumps({**PING, "method": 5}), (400, -32600)),
+    (json.dumps({"jsonrpc": "2.0", "id": 1}), (400, -32600)),
+    (json.dumps({**PING, "params": []}), (400, -32600)),
+    (json.dumps({**PING, "method": "resources/list"}), (200, -32601)),
+    (json.dumps({**PING, "method": "x" * 5000}), (200, -32601)),
+    (json.dumps({**PING, "method": "initialize"}), (200, -32602)),
+    (json.dumps({**PING, "method": "tools/list", "params": {"cursor": "2"}}), (200, -32602)),
+    (json.dumps({**PING, "method": "tools/call"}), (200, -32602)),
+    (json.dumps({**PING, "method": "tools/call", "params": {"name": "nope"}}), (200, -32602)),
+    (json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled"}), (202, None)),
+    (json.dumps({"jsonrpc": "2.0", "method": "tools/call"}), (202, None)),
+    (json.dumps({"jsonrpc": "2.0", "id": 1, "result": {}}), (202, None)),
+    (json.dumps(PING), (200, None)),
+])  # fmt: skip
 def test_messages(box: Sandbox, path: str, body: str, expected: tuple[int, Any]) -> None:
     """A message that cannot be read has status 400, one that asks for too much an error."""
     assert expected == post(box, path, body)
 
 
 @pytest.mark.parametrize("path", SERVERS)
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        ({"Content_Type": "text/plain"}, 415),
-        ({"Accept": "text/html"}, 406),
-        ({"Accept": "text/html, */*;q=0.1"}, 200),
-        ({"MCP_Protocol_Version": "2026-07-28"}, 400),
-        ({"MCP_Protocol_Version": "2025-11-25"}, 200),
-        ({"Origin": "https://evil.example"}, 403),
-        ({"Origin": "null"}, 403),
-        ({"Origin": "http://localhost"}, 200),
-    ],
-)
+@pytest.mark.parametrize(("headers", "status"), [
+    ({"Content_Type": "text/plain"}, 415),
+    ({"Accept": "text/html"}, 406),
+    ({"Accept": "text/html, */*;q=0.1"}, 200),
+    ({"MCP_Protocol_Version": "2026-07-28"}, 400),
+    ({"MCP_Protocol_Version": "2025-11-25"}, 200),
+    ({"Origin": "https://evil.example"}, 403),
+    ({"Origin": "null"}, 403),
+    ({"Origin": "http://localhost"}, 200),
+])  # fmt: skip
 def test_headers(box: Sandbox, path: str, headers: dict[str, str], status: int) -> None:
     """Media types, version and origin are checked before anything else happens."""
     assert status == post(box, path, json.dumps(PING), **headers)[0]

@@ -48,16 +48,13 @@ def test_number_of_parts(number: int, accepted: bool) -> None:
             read_parts(body, TYPE)
 
 
-@pytest.mark.parametrize(
-    ("body", "content_type", "text"),
-    [
-        (b"--cut--\r\n", "multipart/form-data", "needs a boundary"),
-        (b"", TYPE, "not a complete multipart form"),
-        (b"{}", TYPE, "not a complete multipart form"),
-        (make_part("a", b"1"), TYPE, "not a complete multipart form"),
-        (b"--cut\r\nContent-Disposition: form-data\r\n\r\n1\r\n--cut--", TYPE, "has no name"),
-    ],
-)
+@pytest.mark.parametrize(("body", "content_type", "text"), [
+    (b"--cut--\r\n", "multipart/form-data", "needs a boundary"),
+    (b"", TYPE, "not a complete multipart form"),
+    (b"{}", TYPE, "not a complete multipart form"),
+    (make_part("a", b"1"), TYPE, "not a complete multipart form"),
+    (b"--cut\r\nContent-Disposition: form-data\r\n\r\n1\r\n--cut--", TYPE, "has no name"),
+])  # fmt: skip
 def test_broken_forms(body: bytes, content_type: str, text: str) -> None:
     """What is not a whole form is refused."""
     with pytest.raises(BadBody, match=text):

@@ -7,20 +7,17 @@ import pytest
 from tests.support import Sandbox
 
 
-@pytest.mark.parametrize(
-    ("path", "surface", "names", "found"),
-    [
-        ("/12/accounts/1/promoted_posts", "plain", "neutral", "promoted_posts.list"),
-        ("/12/accounts/1/promoted_posts", "plain", "original", "promoted_posts.list"),
-        ("/12/accounts/1/promoted_tweets", "plain", "original", "promoted_posts.list"),
-        ("/12/accounts/1/promoted_tweets", "plain", "neutral", None),
-        ("/12/accounts/1/promoted_posts", "sandbox", "neutral", "promoted_posts.list"),
-        ("/2/webhooks", "plain", "neutral", "webhooks.list"),
-        ("/2/webhooks/", "plain", "neutral", "webhooks.list"),
-        ("/2/webhooks//", "plain", "neutral", None),
-        ("/2/webhooks", "sandbox", "neutral", None),
-    ],
-)
+@pytest.mark.parametrize(("path", "surface", "names", "found"), [
+    ("/12/accounts/1/promoted_posts", "plain", "neutral", "promoted_posts.list"),
+    ("/12/accounts/1/promoted_posts", "plain", "original", "promoted_posts.list"),
+    ("/12/accounts/1/promoted_tweets", "plain", "original", "promoted_posts.list"),
+    ("/12/accounts/1/promoted_tweets", "plain", "neutral", None),
+    ("/12/accounts/1/promoted_posts", "sandbox", "neutral", "promoted_posts.list"),
+    ("/2/webhooks", "plain", "neutral", "webhooks.list"),
+    ("/2/webhooks/", "plain", "neutral", "webhooks.list"),
+    ("/2/webhooks//", "plain", "neutral", None),
+    ("/2/webhooks", "sandbox", "neutral", None),
+])  # fmt: skip
 def test_an_operation_is_found_by_path(
     box: Sandbox, path: str, surface: str, names: str, found: str | None
 ) -> None:
@@ -36,16 +33,13 @@ def test_the_methods_of_a_path_are_listed(box: Sandbox) -> None:
     assert () == box.platform.methods_at("/2/nothing")
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "may"),
-    [
-        ("POST", "/2/webhooks", True),
-        ("PUT", "/2/webhooks/1", True),
-        ("PUT", "/2/webhooks/1/", True),
-        ("GET", "/2/webhooks", False),
-        ("POST", "/2/webhooks/replay", False),
-    ],
-)
+@pytest.mark.parametrize(("method", "path", "may"), [
+    ("POST", "/2/webhooks", True),
+    ("PUT", "/2/webhooks/1", True),
+    ("PUT", "/2/webhooks/1/", True),
+    ("GET", "/2/webhooks", False),
+    ("POST", "/2/webhooks/replay", False),
+])  # fmt: skip
 def test_only_challenges_may_block(box: Sandbox, method: str, path: str, may: bool) -> None:
     """A request may wait for an address only where its operation challenges one."""
     assert may is box.platform.may_block(method, path)

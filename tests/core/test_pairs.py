@@ -11,17 +11,14 @@ from hypothesis import strategies as st
 from mock_platform.core.pairs import decode_pairs, first_values
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", []),
-        ("a=1&b=2", [("a", "1"), ("b", "2")]),
-        ("a&b=", [("a", ""), ("b", "")]),
-        ("a=b=c&&=d", [("a", "b=c"), ("", "d")]),
-        ("a%20b=c+d", [("a b", "c d")]),
-        ("a=%FF", [("a", "\ufffd")]),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), [
+    ("", []),
+    ("a=1&b=2", [("a", "1"), ("b", "2")]),
+    ("a&b=", [("a", ""), ("b", "")]),
+    ("a=b=c&&=d", [("a", "b=c"), ("", "d")]),
+    ("a%20b=c+d", [("a b", "c d")]),
+    ("a=%FF", [("a", "\ufffd")]),
+])  # fmt: skip
 def test_texts_are_read_as_pairs(text: str, expected: list[tuple[str, str]]) -> None:
     """In order, with empty names and values, decoded; bytes that are no text are replaced."""
     assert expected == decode_pairs(text)

@@ -25,29 +25,26 @@ def find_why(box: Sandbox, answer: TestResponse) -> str | None:
 WRONG = Keys("hbrDeskKey7uE2qXn0Zt4Wc9", "wrong", "2244994945-nobody", "wrong")
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "more", "expected"),
-    [
-        ("GET", "/12/acounts", {}, "No operation has the path /12/acounts. Nearest: GET /12/acc"),
-        ("GET", "/12/accounts?count=x", {}, 'Expected Integer, got "x" for count.'),
-        ("GET", "/12/accounts/zz", {}, "account_id: Account zz was not found or is not associat"),
-        ("GET", "/12/accounts", {"keys": None}, "No credentials; this operation takes OAuth 1.0a"),
-        ("GET", "/12/accounts", {"keys": WRONG}, "The token 224499... was never issued to"),
-        ("DELETE", "/12/accounts", {}, "This method is not allowed here; allowed: GET, HEAD."),
-        ("GET", "/2/posts/\u2019", {"keys": BEARER}, "The `id` query parameter value [\\xe2\\x80"),
-        ("GET", "/oauth/authorize?oauth_token=zz", {"keys": None},
-         "This sandbox did not issue the request token of this address. "),
-        ("GET", "/12/accounts", {"headers": {"X-Mock-Scenario": "outage"}},
-         "Rule 0 of scenario outage acted: The service is temporarily unavailable."),
-        ("GET", "/12/accounts", {"headers": {"X-Mock-Scenario": "outagee"}},
-         "There is no scenario 'outagee'. Did you mean 'outage'?"),
-        ("GET", "/12/accounts", {"headers": {"Prefer": "code=429"}},
-         "Prefer asked for this failure: Rate limit exceeded."),
-        ("GET", "/12/accounts", {"headers": {"X-Mock-Scenario": "answer-lost"}},
-         "The scenario 'answer-lost' has no rule for accounts.list, only: cards_poll.create."),
-        ("GET", "/12/accounts", {"headers": {"X-Mock-World": "nowhere"}}, None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("method", "path", "more", "expected"), [
+    ("GET", "/12/acounts", {}, "No operation has the path /12/acounts. Nearest: GET /12/acc"),
+    ("GET", "/12/accounts?count=x", {}, 'Expected Integer, got "x" for count.'),
+    ("GET", "/12/accounts/zz", {}, "account_id: Account zz was not found or is not associat"),
+    ("GET", "/12/accounts", {"keys": None}, "No credentials; this operation takes OAuth 1.0a"),
+    ("GET", "/12/accounts", {"keys": WRONG}, "The token 224499... was never issued to"),
+    ("DELETE", "/12/accounts", {}, "This method is not allowed here; allowed: GET, HEAD."),
+    ("GET", "/2/posts/\u2019", {"keys": BEARER}, "The `id` query parameter value [\\xe2\\x80"),
+    ("GET", "/oauth/authorize?oauth_token=zz", {"keys": None},
+     "This sandbox did not issue the request token of this address. "),
+    ("GET", "/12/accounts", {"headers": {"X-Mock-Scenario": "outage"}},
+     "Rule 0 of scenario outage acted: The service is temporarily unavailable."),
+    ("GET", "/12/accounts", {"headers": {"X-Mock-Scenario": "outagee"}},
+     "There is no scenario 'outagee'. Did you mean 'outage'?"),
+    ("GET", "/12/accounts", {"headers": {"Prefer": "code=429"}},
+     "Prefer asked for this failure: Rate limit exceeded."),
+    ("GET", "/12/accounts", {"headers": {"X-Mock-Scenario": "answer-lost"}},
+     "The scenario 'answer-lost' has no rule for accounts.list, only: cards_poll.create."),
+    ("GET", "/12/accounts", {"headers": {"X-Mock-World": "nowhere"}}, None),
+])  # fmt: skip
 def test_reasons(
     box: Sandbox, method: str, path: str, more: dict[str, Any], expected: str | None
 ) -> None:
@@ -154,17 +151,13 @@ def wait_by_the_machine(box: Sandbox) -> TestResponse:
     return [box.call("GET", "/12/accounts") for _ in range(3)][-1]
 
 
-@pytest.mark.parametrize(
-    ("days", "ask"),
-    [
-        (40, ask_oauth2),
-        (1, schedule_soon),
-        (-1, search_until_now),
-        (-1, replay_last_hour),
-        (-1, wait_by_the_machine),
-    ],
-    ids=lambda value: getattr(value, "__name__", value),
-)
+@pytest.mark.parametrize(("days", "ask"), [
+    (40, ask_oauth2),
+    (1, schedule_soon),
+    (-1, search_until_now),
+    (-1, replay_last_hour),
+    (-1, wait_by_the_machine),
+], ids=lambda value: getattr(value, "__name__", value))  # fmt: skip
 def test_both_clocks_are_named(days: int, ask: Callable[[Sandbox], TestResponse]) -> None:
     """A refusal that depends on the time says what either clock shows, and how to make them one."""
     box = sandbox()

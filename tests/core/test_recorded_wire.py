@@ -49,19 +49,16 @@ def own_headers(answer: TestResponse) -> dict[str, str]:
 MISSING = {"title": "Not Found Error", "detail": "Could not find user with id: [99]."}
 
 
-@pytest.mark.parametrize(
-    ("path", "keys", "wire", "status", "kind", "shown", "absent"),
-    [
-        ("/2/users/99", BEARER, "spec", 404, PROBLEM, {"status": 404, "value": "99"}, ()),
-        ("/2/users/99", BEARER, "", 404, JSON, MISSING, ("status", "value", "parameter")),
-        ("/2/users/99", BEARER, "recorded-2023", 200, JSON, {}, ("status", "title", "data")),
-        ("/2/users/x", BEARER, "spec", 400, PROBLEM, {"status": 400}, ()),
-        ("/2/users/x", BEARER, "", 400, JSON, {"title": "Invalid Request"}, ("status",)),
-        (ME, None, "spec", 401, PROBLEM, {"status": 401}, ()),
-        (ME, None, "", 401, JSON, {"status": 401, "detail": "Unauthorized"}, ()),
-        (ME, BEARER, "", 403, JSON, {"status": 403, "title": "Unsupported Authentication"}, ()),
-    ],
-)
+@pytest.mark.parametrize(("path", "keys", "wire", "status", "kind", "shown", "absent"), [
+    ("/2/users/99", BEARER, "spec", 404, PROBLEM, {"status": 404, "value": "99"}, ()),
+    ("/2/users/99", BEARER, "", 404, JSON, MISSING, ("status", "value", "parameter")),
+    ("/2/users/99", BEARER, "recorded-2023", 200, JSON, {}, ("status", "title", "data")),
+    ("/2/users/x", BEARER, "spec", 400, PROBLEM, {"status": 400}, ()),
+    ("/2/users/x", BEARER, "", 400, JSON, {"title": "Invalid Request"}, ("status",)),
+    (ME, None, "spec", 401, PROBLEM, {"status": 401}, ()),
+    (ME, None, "", 401, JSON, {"status": 401, "detail": "Unauthorized"}, ()),
+    (ME, BEARER, "", 403, JSON, {"status": 403, "title": "Unsupported Authentication"}, ()),
+])  # fmt: skip
 def test_refusals(
     box: Sandbox,
     path: str,
@@ -105,14 +102,11 @@ def test_an_unknown_path(path: str, markers: bool) -> None:
     assert (why or "").startswith("No operation has the path /2/tw") is markers
 
 
-@pytest.mark.parametrize(
-    ("wire", "message", "challenge"),
-    [
-        ("spec", "Could not authenticate you", 'OAuth realm="mock_platform"'),
-        ("recorded", "Could not authenticate you.",
-         'OAuth realm="https://api.x.com", api_error_code=32'),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("wire", "message", "challenge"), [
+    ("spec", "Could not authenticate you", 'OAuth realm="mock_platform"'),
+    ("recorded", "Could not authenticate you.",
+     'OAuth realm="https://api.x.com", api_error_code=32'),
+])  # fmt: skip
 def test_code_32(box: Sandbox, wire: str, message: str, challenge: str) -> None:
     """A refused signature has its code in the challenge, and a full stop, as recorded."""
     answer = ask(box, VERIFY, STRANGER, wire)
@@ -153,21 +147,18 @@ ADD = "/2/tweets/search/stream/rules"
 
 
 @pytest.mark.parametrize("form", ["spec", "recorded"])
-@pytest.mark.parametrize(
-    ("doubt", "request_", "status", "kind", "shown"),
-    [
-        ("rules=200", ("POST", ADD), 200, JSON, "meta"),
-        ("rules=201", ("POST", ADD), 201, JSON, "meta"),
-        ("missing=404", ("GET", "/2/users/99"), 404, "", "title"),
-        ("missing=200", ("GET", "/2/users/99"), 200, JSON, "errors"),
-        ("problems=json", ("GET", "/2/users/99"), 404, JSON, "title"),
-        ("problems=problem+json", ("GET", "/2/users/99"), 404, PROBLEM, "title"),
-        ("limit=code", ("GET", ""), 429, JSON, "code"),
-        ("limit=problem", ("GET", ""), 429, "", "title"),
-        ("unknown=ignored", ("GET", f"{BY_NAME}?colour=red"), 200, JSON, "data"),
-        ("unknown=refused", ("GET", f"{BY_NAME}?colour=red"), 400, "", "errors"),
-    ],
-)
+@pytest.mark.parametrize(("doubt", "request_", "status", "kind", "shown"), [
+    ("rules=200", ("POST", ADD), 200, JSON, "meta"),
+    ("rules=201", ("POST", ADD), 201, JSON, "meta"),
+    ("missing=404", ("GET", "/2/users/99"), 404, "", "title"),
+    ("missing=200", ("GET", "/2/users/99"), 200, JSON, "errors"),
+    ("problems=json", ("GET", "/2/users/99"), 404, JSON, "title"),
+    ("problems=problem+json", ("GET", "/2/users/99"), 404, PROBLEM, "title"),
+    ("limit=code", ("GET", ""), 429, JSON, "code"),
+    ("limit=problem", ("GET", ""), 429, "", "title"),
+    ("unknown=ignored", ("GET", f"{BY_NAME}?colour=red"), 200, JSON, "data"),
+    ("unknown=refused", ("GET", f"{BY_NAME}?colour=red"), 400, "", "errors"),
+])  # fmt: skip
 def test_each_doubt_by_itself(
     form: str, doubt: str, request_: tuple[str, str], status: int, kind: str, shown: str
 ) -> None:
@@ -243,19 +234,15 @@ def test_an_unknown_caller_has_no_level_and_no_limit(box: Sandbox) -> None:
         assert ("read", "299") == (each["x-access-level"], each["x-rate-limit-remaining"])
 
 
-@pytest.mark.parametrize(
-    ("keys", "access", "permissions", "scopes", "expected"),
-    [
-        (BEARER, None, None, None, "read"),
-        (HARBOR, "read", None, None, "read"),
-        (HARBOR, "write", ["read", "write"], None, "read-write"),
-        (HARBOR, "write", ["read", "write", "direct_messages"], None, "read-write-directmessages"),
-        (USER_TOKEN, None, None, ["post.read", "users.read"], "read"),
-        (USER_TOKEN, None, None, ["post.read", "users.read", "like.write"], "read-write"),
-        (USER_TOKEN, None, None, ["post.read", "users.read", "dm.write"],
-         "read-write-directmessages"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("keys", "access", "permissions", "scopes", "expected"), [
+    (BEARER, None, None, None, "read"),
+    (HARBOR, "read", None, None, "read"),
+    (HARBOR, "write", ["read", "write"], None, "read-write"),
+    (HARBOR, "write", ["read", "write", "direct_messages"], None, "read-write-directmessages"),
+    (USER_TOKEN, None, None, ["post.read", "users.read"], "read"),
+    (USER_TOKEN, None, None, ["post.read", "users.read", "like.write"], "read-write"),
+    (USER_TOKEN, None, None, ["post.read", "users.read", "dm.write"], "read-write-directmessages"),
+])  # fmt: skip
 def test_access_level(
     box: Sandbox, keys: Any, access: Any, permissions: Any, scopes: Any, expected: str
 ) -> None:
@@ -370,15 +357,12 @@ EXTENDED, PLACE = {"has_extended_profile"}, {"profile_location"}
 OWN = {"suspended", "needs_phone_verification"}
 
 
-@pytest.mark.parametrize(
-    ("path", "wire", "more"),
-    [
-        (VERIFY, "spec", set()),
-        (VERIFY, "", EXTENDED | OWN),
-        ("/1.1/users/show.json?user_id=2244994945", "", EXTENDED | PLACE | OWN),
-        ("/1.1/users/show.json?screen_name=northbike_co", "", EXTENDED | PLACE),
-    ],
-)
+@pytest.mark.parametrize(("path", "wire", "more"), [
+    (VERIFY, "spec", set()),
+    (VERIFY, "", EXTENDED | OWN),
+    ("/1.1/users/show.json?user_id=2244994945", "", EXTENDED | PLACE | OWN),
+    ("/1.1/users/show.json?screen_name=northbike_co", "", EXTENDED | PLACE),
+])  # fmt: skip
 def test_users_of_the_older_interface(box: Sandbox, path: str, wire: str, more: set[str]) -> None:
     """Users have the keys that recorded ones have, and their entities in any case."""
     first = ask(box, path, HARBOR, wire)

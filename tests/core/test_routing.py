@@ -21,17 +21,14 @@ ROUTES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "target", "params"),
-    [
-        ("GET", "/12/accounts/a1/cards", "cards.list", {"account_id": "a1"}),
-        ("PUT", "/12/accounts/a1/cards/9", "cards.update", {"account_id": "a1", "card_id": "9"}),
-        ("GET", "/12/accounts/a1/cards/poll", "poll.list", {"account_id": "a1"}),
-        ("HEAD", "/12/accounts/a1/cards", "cards.list", {"account_id": "a1"}),
-        ("PUT", "/12/accounts/a%2Fb/cards/%C3%A9", "cards.update",
-         {"account_id": "a/b", "card_id": "é"}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("method", "path", "target", "params"), [
+    ("GET", "/12/accounts/a1/cards", "cards.list", {"account_id": "a1"}),
+    ("PUT", "/12/accounts/a1/cards/9", "cards.update", {"account_id": "a1", "card_id": "9"}),
+    ("GET", "/12/accounts/a1/cards/poll", "poll.list", {"account_id": "a1"}),
+    ("HEAD", "/12/accounts/a1/cards", "cards.list", {"account_id": "a1"}),
+    ("PUT", "/12/accounts/a%2Fb/cards/%C3%A9", "cards.update",
+     {"account_id": "a/b", "card_id": "é"}),
+])  # fmt: skip
 def test_a_path_leads_to_its_operation(
     method: str, path: str, target: str, params: dict[str, str]
 ) -> None:
@@ -41,15 +38,12 @@ def test_a_path_leads_to_its_operation(
     assert (target, params) == (found.target, dict(found.params))
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "allowed"),
-    [
-        ("PUT", "/12/accounts/a1/cards/poll", ("GET",)),
-        ("DELETE", "/12/accounts/a1/cards/poll/7", ("GET",)),
-        ("DELETE", "/oauth/request_token", ("POST",)),
-        ("GET", "/12/accounts/a1/cards/9", ("PUT",)),
-    ],
-)
+@pytest.mark.parametrize(("method", "path", "allowed"), [
+    ("PUT", "/12/accounts/a1/cards/poll", ("GET",)),
+    ("DELETE", "/12/accounts/a1/cards/poll/7", ("GET",)),
+    ("DELETE", "/oauth/request_token", ("POST",)),
+    ("GET", "/12/accounts/a1/cards/9", ("PUT",)),
+])  # fmt: skip
 def test_a_wrong_method_never_falls_back_to_a_varying_segment(
     method: str, path: str, allowed: tuple[str, ...]
 ) -> None:

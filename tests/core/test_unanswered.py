@@ -82,19 +82,15 @@ def test_the_journal_knows_why(box: Sandbox) -> None:
 # -- which are the nearest ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "nearest"),
-    [
-        ("POST", "/2/webhook/replay",
-         ["POST /2/webhooks/replay", "PUT /2/webhooks/:webhook_id",
-          "DELETE /2/webhooks/:webhook_id"]),
-        ("POST", "/12/webhooks/replay", []),
-        ("GET", "/2/accounts",
-         ["GET /2/communities/:id", "GET /2/connections", "DELETE /2/connections"]),
-        ("POST", "/12/oauth2/token", []),
-        ("GET", "/completely/else", []),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("method", "path", "nearest"), [
+    ("POST", "/2/webhook/replay",
+     ["POST /2/webhooks/replay", "PUT /2/webhooks/:webhook_id", "DELETE /2/webhooks/:webhook_id"]),
+    ("POST", "/12/webhooks/replay", []),
+    ("GET", "/2/accounts",
+     ["GET /2/communities/:id", "GET /2/connections", "DELETE /2/connections"]),
+    ("POST", "/12/oauth2/token", []),
+    ("GET", "/completely/else", []),
+])  # fmt: skip
 def test_the_nearest_are_of_the_same_interface(method: str, path: str, nearest: list[str]) -> None:
     """A path of one document names operations of that document, or none."""
     failure, _ = refused(method, path)
@@ -133,19 +129,16 @@ def test_operations_that_the_sandbox_address_does_not_have() -> None:
     ) == failure.hint
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "nearest"),
-    [
-        ("POST", "/oauth/acess_token", "POST /oauth/access_token"),
-        ("POST", "/oauth2/tokn", "POST /oauth2/token"),
-        ("GET", "/2/post/search/recent", "GET /2/posts/search/recent"),
-        ("GET", "/12/acounts", "GET /12/accounts"),
-        ("GET", "/sandbox/12/acounts", "GET /sandbox/12/accounts"),
-        ("GET", "/_mock/reqests", "GET /_mock/requests"),
-        ("POST", "/_mock/scenario/outage/activate", "POST /_mock/scenarios/<name>/activate"),
-        ("GET", "/~default/12/acounts", "GET /12/accounts"),
-    ],
-)
+@pytest.mark.parametrize(("method", "path", "nearest"), [
+    ("POST", "/oauth/acess_token", "POST /oauth/access_token"),
+    ("POST", "/oauth2/tokn", "POST /oauth2/token"),
+    ("GET", "/2/post/search/recent", "GET /2/posts/search/recent"),
+    ("GET", "/12/acounts", "GET /12/accounts"),
+    ("GET", "/sandbox/12/acounts", "GET /sandbox/12/accounts"),
+    ("GET", "/_mock/reqests", "GET /_mock/requests"),
+    ("POST", "/_mock/scenario/outage/activate", "POST /_mock/scenarios/<name>/activate"),
+    ("GET", "/~default/12/acounts", "GET /12/accounts"),
+])  # fmt: skip
 def test_every_surface_names_the_nearest(
     box: Sandbox, method: str, path: str, nearest: str
 ) -> None:
@@ -165,17 +158,14 @@ def test_the_words_of_the_oauth_addresses_stay(box: Sandbox) -> None:
     assert body["hint"].startswith("Nearest: POST /oauth/access_token;")
 
 
-@pytest.mark.parametrize(
-    ("path", "meant"),
-    [
-        ("/mock/clock", "/_mock/clock"),
-        ("/_mok/state/accounts", "/_mock/state/accounts"),
-        ("/sandbox/_mock/clock", "/_mock/clock"),
-        ("/docs", "/_mock/docs/"),
-        ("/health", "/_mock/health"),
-        ("/openapi.json", "/_mock/openapi.json"),
-    ],
-)
+@pytest.mark.parametrize(("path", "meant"), [
+    ("/mock/clock", "/_mock/clock"),
+    ("/_mok/state/accounts", "/_mock/state/accounts"),
+    ("/sandbox/_mock/clock", "/_mock/clock"),
+    ("/docs", "/_mock/docs/"),
+    ("/health", "/_mock/health"),
+    ("/openapi.json", "/_mock/openapi.json"),
+])  # fmt: skip
 def test_paths_beside_the_control_plane_are_explained(path: str, meant: str) -> None:
     """Who looks for the control plane reads its whole address."""
     failure, _ = refused("GET", path)
@@ -231,15 +221,12 @@ def test_a_home_page_of_a_user_wins() -> None:
 # -- spelling and methods ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("path", "why"),
-    [
-        ("/12//accounts", "Write each slash of the path once"),
-        ("/12//accounts//", "Leave out the slash at the end of the path"),
-        ("/12/Accounts", "Write the path in small letters (ids as they are)"),
-        ("/12/accounts.json", "Leave out .json at the end of the path"),
-    ],
-)
+@pytest.mark.parametrize(("path", "why"), [
+    ("/12//accounts", "Write each slash of the path once"),
+    ("/12//accounts//", "Leave out the slash at the end of the path"),
+    ("/12/Accounts", "Write the path in small letters (ids as they are)"),
+    ("/12/accounts.json", "Leave out .json at the end of the path"),
+])  # fmt: skip
 def test_what_is_wrong_with_the_spelling_is_said(path: str, why: str) -> None:
     """A path that only has slashes too many, capital letters or a suffix is recognised."""
     failure, call = refused("GET", path)
@@ -256,15 +243,12 @@ def test_no_spelling_is_suggested_that_leads_nowhere() -> None:
     assert "slash" not in failure.hint
 
 
-@pytest.mark.parametrize(
-    ("path", "allowed"),
-    [
-        ("/12/accounts", "GET, HEAD"),
-        ("/2/webhooks/replay", "POST"),
-        (f"/12/accounts/{ACCOUNT}", "GET, HEAD, PUT"),
-        (f"/sandbox/12/accounts/{ACCOUNT}", "DELETE, GET, HEAD, PUT"),
-    ],
-)
+@pytest.mark.parametrize(("path", "allowed"), [
+    ("/12/accounts", "GET, HEAD"),
+    ("/2/webhooks/replay", "POST"),
+    (f"/12/accounts/{ACCOUNT}", "GET, HEAD, PUT"),
+    (f"/sandbox/12/accounts/{ACCOUNT}", "DELETE, GET, HEAD, PUT"),
+])  # fmt: skip
 @pytest.mark.parametrize("method", ["OPTIONS", "PATCH", "TRACE"])
 def test_a_wrong_method_names_all_that_are_answered(
     box: Sandbox, method: str, path: str, allowed: str

@@ -108,14 +108,11 @@ def test_documents_are_merged_and_described() -> None:
     ] == list(describe_warnings(merged))
 
 
-@pytest.mark.parametrize(
-    ("url", "shown"),
-    [
-        ("http://127.0.0.1:1/~w/12/accounts?a=1", "/12/accounts?a=1"),
-        ("http://127.0.0.1:1/12/accounts", "/12/accounts"),
-        ("http://127.0.0.1:1/~w", "/"),
-    ],
-)
+@pytest.mark.parametrize(("url", "shown"), [
+    ("http://127.0.0.1:1/~w/12/accounts?a=1", "/12/accounts?a=1"),
+    ("http://127.0.0.1:1/12/accounts", "/12/accounts"),
+    ("http://127.0.0.1:1/~w", "/"),
+])  # fmt: skip
 def test_addresses_are_shown_without_server_and_world(url: str, shown: str) -> None:
     """Only what the client chose is shown."""
     assert shown == strip_origin(url)

@@ -160,15 +160,12 @@ def test_strict_wins(boxes: Sandboxes) -> None:
     assert (501, [("NOT_IMPLEMENTED", None)]) == refusal(answer)
 
 
-@pytest.mark.parametrize(
-    ("server", "world", "status"),
-    [
-        ("ignore", "error", 400),
-        ("error", "ignore", 200),
-        ("error", None, 400),
-        ("ignore", None, 200),
-    ],
-)
+@pytest.mark.parametrize(("server", "world", "status"), [
+    ("ignore", "error", 400),
+    ("error", "ignore", 200),
+    ("error", None, 400),
+    ("ignore", None, 200),
+])  # fmt: skip
 def test_a_world_has_its_own_choice(server: str, world: str | None, status: int) -> None:
     """A new world does as the server does unless it is asked for otherwise, also after a reset."""
     box = sandbox(warnings=server)

@@ -19,21 +19,18 @@ def make_call(base_url: str, **headers: str) -> Call:
     return Call("GET", f"{base_url}/2/tweets", "/2/tweets", base_url, sent)
 
 
-@pytest.mark.parametrize(
-    ("base_url", "world", "asked", "expected"),
-    [
-        (OURS, None, {}, "spec"),
-        (REAL, None, {}, "recorded"),
-        (REAL + ":443", None, {}, "recorded"),
-        ("https://api.x.com.example", None, {}, "spec"),
-        (REAL, "spec", {}, "spec"),
-        (OURS, "recorded", {}, "recorded"),
-        (OURS, "recorded", {"Wire": "spec"}, "spec"),
-        (OURS, None, {"Wire": "other"}, "spec"),
-        (OURS, "recorded", {"Wire": "spec,limit=problem"}, "spec,limit=problem"),
-        (OURS, "recorded,missing=200", {}, "recorded-2023"),
-    ],
-)
+@pytest.mark.parametrize(("base_url", "world", "asked", "expected"), [
+    (OURS, None, {}, "spec"),
+    (REAL, None, {}, "recorded"),
+    (REAL + ":443", None, {}, "recorded"),
+    ("https://api.x.com.example", None, {}, "spec"),
+    (REAL, "spec", {}, "spec"),
+    (OURS, "recorded", {}, "recorded"),
+    (OURS, "recorded", {"Wire": "spec"}, "spec"),
+    (OURS, None, {"Wire": "other"}, "spec"),
+    (OURS, "recorded", {"Wire": "spec,limit=problem"}, "spec,limit=problem"),
+    (OURS, "recorded,missing=200", {}, "recorded-2023"),
+])  # fmt: skip
 def test_wire(base_url: str, world: str | None, asked: dict[str, str], expected: str) -> None:
     """The nearest choice wins; without one the platform's own hosts have the recorded wire."""
     assert choose_form(make_call(base_url, **asked), None, world)[1].name == expected
@@ -62,17 +59,14 @@ def test_an_unknown_wire_is_a_warning() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("recorded", "recorded"),
-        ("recorded, rules=200 , unknown=ignored", "recorded,rules=200,unknown=ignored"),
-        ("recorded,rules=201", "recorded"),
-        ("recorded-2023,missing=404", "recorded"),
-        ("spec,problems=json", "spec,problems=json"),
-        ("spec,rules=201,rules=201", "spec,rules=201"),
-    ],
-)
+@pytest.mark.parametrize(("text", "name"), [
+    ("recorded", "recorded"),
+    ("recorded, rules=200 , unknown=ignored", "recorded,rules=200,unknown=ignored"),
+    ("recorded,rules=201", "recorded"),
+    ("recorded-2023,missing=404", "recorded"),
+    ("spec,problems=json", "spec,problems=json"),
+    ("spec,rules=201,rules=201", "spec,rules=201"),
+])  # fmt: skip
 def test_what_is_in_doubt_is_chosen_by_itself(text: str, name: str) -> None:
     """A wire is named after what differs from the usual one of its form; names read back alike."""
     wire = read_wire(text)
@@ -81,18 +75,15 @@ def test_what_is_in_doubt_is_chosen_by_itself(text: str, name: str) -> None:
     assert wire == read_wire(name)
 
 
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ("recoded", "a wire is spec, .* not 'recoded'. Did you mean 'recorded'[?]"),
-        ("", "not ''"),
-        ("rules=201", "not 'rules=201'"),
-        ("spec,mising=200", "no 'mising', but rules, missing, .*. Did you mean 'missing'[?]"),
-        ("spec,limit=problems", "limit is code or problem, not 'problems'. Did you mean 'problem'"),
-        ("spec,rules=200,rules=201", "rules is both 200 and 201"),
-        ("spec,", "no ''"),
-    ],
-)
+@pytest.mark.parametrize(("text", "fault"), [
+    ("recoded", "a wire is spec, .* not 'recoded'. Did you mean 'recorded'[?]"),
+    ("", "not ''"),
+    ("rules=201", "not 'rules=201'"),
+    ("spec,mising=200", "no 'mising', but rules, missing, .*. Did you mean 'missing'[?]"),
+    ("spec,limit=problems", "limit is code or problem, not 'problems'. Did you mean 'problem'"),
+    ("spec,rules=200,rules=201", "rules is both 200 and 201"),
+    ("spec,", "no ''"),
+])  # fmt: skip
 def test_what_is_no_wire(text: str, fault: str) -> None:
     """The message names what is wrong, what is allowed, and what was probably meant."""
     with pytest.raises(ValueError, match=fault):

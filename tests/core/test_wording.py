@@ -119,17 +119,13 @@ def test_an_unsigned_request_is_not_properly_authenticated() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("query", "explanation"),
-    [
-        ({"pay_by": "IMPRESION"}, "pay_by: Did you mean IMPRESSION?"),
-        ({"start_time": "tomorrow"},
-         "start_time: Not an ISO 8601 date-time such as 2026-11-20T10:00:00Z"),
-        ({"advertiser_user_id": "1"},
-         "advertiser_user_id: This client application has not advertiser_user_id on its "
-         "_allowlist"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("query", "explanation"), [
+    ({"pay_by": "IMPRESION"}, "pay_by: Did you mean IMPRESSION?"),
+    ({"start_time": "tomorrow"},
+     "start_time: Not an ISO 8601 date-time such as 2026-11-20T10:00:00Z"),
+    ({"advertiser_user_id": "1"},
+     "advertiser_user_id: This client application has not advertiser_user_id on its _allowlist"),
+])  # fmt: skip
 def test_what_helps_is_in_the_journal(
     box: Sandbox, query: dict[str, str], explanation: str
 ) -> None:
@@ -151,13 +147,10 @@ ITEMS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("path", "ids"),
-    [
-        (AUDIENCE, {"account_id": ACCOUNT, "custom_audience_id": "1nmth"}),
-        (LIST, {"account_id": ACCOUNT, "do_not_reach_list_id": "4y1bc"}),
-    ],
-)
+@pytest.mark.parametrize(("path", "ids"), [
+    (AUDIENCE, {"account_id": ACCOUNT, "custom_audience_id": "1nmth"}),
+    (LIST, {"account_id": ACCOUNT, "do_not_reach_list_id": "4y1bc"}),
+])  # fmt: skip
 def test_item_faults_are_parallel_to_the_input(
     box: Sandbox, path: str, ids: dict[str, str]
 ) -> None:

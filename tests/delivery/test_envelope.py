@@ -89,14 +89,10 @@ def test_an_event_of_the_app_has_an_empty_filter() -> None:
     assert {} == make_activity(event("oauth.revoke"), "99")["data"]["filter"]
 
 
-@pytest.mark.parametrize(
-    ("state", "shown", "description"),
-    [
-        ("COMPLETE", "Complete", "Job completed successfully"),
-        ("INCOMPLETE", "Incomplete",
-         "Job failed to deliver all events, please retry your replay job"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("state", "shown", "description"), [
+    ("COMPLETE", "Complete", "Job completed successfully"),
+    ("INCOMPLETE", "Incomplete", "Job failed to deliver all events, please retry your replay job"),
+])  # fmt: skip
 def test_a_jobs_end_is_announced_in_the_public_words(
     state: str, shown: str, description: str
 ) -> None:
@@ -131,18 +127,15 @@ def test_the_right_answer_has_no_fault() -> None:
     assert find_challenge_fault(SECRET, "t", 299, body) is None
 
 
-@pytest.mark.parametrize(
-    ("status", "body", "text"),
-    [
-        (300, b"{}", "the challenge was answered with status 300, not 200"),
-        (199, b"{}", "the challenge was answered with status 199, not 200"),
-        (200, b"<html>", "the challenge's answer is not valid JSON"),
-        (200, b"[]", 'the challenge\'s answer lacks "response_token", a string'),
-        (200, b'{"response_token": 5}', 'the challenge\'s answer lacks "response_token"'),
-        (200, b'{"response_token": "sha256=abc"}', "the challenge's response_token is wrong"),
-        (200, '{"response_token": "é"}'.encode(), "the challenge's response_token is wrong"),
-    ],
-)
+@pytest.mark.parametrize(("status", "body", "text"), [
+    (300, b"{}", "the challenge was answered with status 300, not 200"),
+    (199, b"{}", "the challenge was answered with status 199, not 200"),
+    (200, b"<html>", "the challenge's answer is not valid JSON"),
+    (200, b"[]", 'the challenge\'s answer lacks "response_token", a string'),
+    (200, b'{"response_token": 5}', 'the challenge\'s answer lacks "response_token"'),
+    (200, b'{"response_token": "sha256=abc"}', "the challenge's response_token is wrong"),
+    (200, '{"response_token": "é"}'.encode(), "the challenge's response_token is wrong"),
+])  # fmt: skip
 def test_a_wrong_answer_is_told_apart(status: int, body: bytes, text: str) -> None:
     """Each way to answer wrongly has its own words."""
     fault = find_challenge_fault(SECRET, "t", status, body)

@@ -180,16 +180,13 @@ def test_of_several_addresses_only_the_allowed_ones_are_tried(
     assert [("127.0.0.1", receiver.port)] == no_way_out
 
 
-@pytest.mark.parametrize(
-    ("url", "allowed"),
-    [
-        ("http://hook.example/", ("HOOK.example",)),
-        ("http://hook.example/", ("10.0.0.1",)),
-        ("http://hook.example./", ("hook.example",)),
-        ("http://10.0.0.1/", ("10.0.0.1",)),
-        ("http://10.0.0.1/", ("*",)),
-    ],
-)
+@pytest.mark.parametrize(("url", "allowed"), [
+    ("http://hook.example/", ("HOOK.example",)),
+    ("http://hook.example/", ("10.0.0.1",)),
+    ("http://hook.example./", ("hook.example",)),
+    ("http://10.0.0.1/", ("10.0.0.1",)),
+    ("http://10.0.0.1/", ("*",)),
+])  # fmt: skip
 def test_allowed_hosts_may_be_anywhere(
     url: str, allowed: tuple[str, ...], names: Names, no_way_out: list[Address]
 ) -> None:
@@ -252,15 +249,12 @@ def test_where_nothing_listens_is_told() -> None:
     assert ("connection", f"nothing listens at 127.0.0.1:{port}") == (fault.kind, str(fault))
 
 
-@pytest.mark.parametrize(
-    ("misbehaviour", "text"),
-    [
-        (close, "closed the connection without an answer"),
-        (reset, "closed the connection without an answer"),
-        (truncate, "broke off"),
-        (garbage, "sent no usable answer"),
-    ],
-)
+@pytest.mark.parametrize(("misbehaviour", "text"), [
+    (close, "closed the connection without an answer"),
+    (reset, "closed the connection without an answer"),
+    (truncate, "broke off"),
+    (garbage, "sent no usable answer"),
+])  # fmt: skip
 def test_a_broken_answer_is_told_apart(
     receiver: Receiver, misbehaviour: Misbehaviour, text: str
 ) -> None:
@@ -273,16 +267,12 @@ def test_a_broken_answer_is_told_apart(
     assert text in str(fault)
 
 
-@pytest.mark.parametrize(
-    "misbehaviour",
-    [
-        hang,
-        drip(b"HTTP/1.1 200 OK\r\nX-Long: "),
-        drip(b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n"),
-        drip(b"HTTP/1.1 2"),
-    ],
-    ids=["silence", "header", "body", "status"],
-)
+@pytest.mark.parametrize("misbehaviour", [
+    hang,
+    drip(b"HTTP/1.1 200 OK\r\nX-Long: "),
+    drip(b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n"),
+    drip(b"HTTP/1.1 2"),
+], ids=["silence", "header", "body", "status"])  # fmt: skip
 def test_the_time_is_for_the_whole_answer(receiver: Receiver, misbehaviour: Misbehaviour) -> None:
     """However an answer drips, it is ended when its time is over, not later."""
     receiver.plan.append(misbehaviour)
@@ -413,22 +403,19 @@ BASIC = base64.b64encode(f"me:{TOKEN}".encode()).decode()
 OTHER_BASIC = base64.b64encode(b"key:other").decode()
 
 
-@pytest.mark.parametrize(
-    ("sent", "kept"),
-    [
-        ((TOKEN_HEADER, TOKEN), None),
-        (("Authorization", f"Bearer {TOKEN}"), None),
-        (("authorization", f"Basic {BASIC}"), None),
-        (("Authorization", "Bearer other"), "Bearer other"),
-        (("Authorization", f"Basic {OTHER_BASIC}"), f"Basic {OTHER_BASIC}"),
-        (("Authorization", "Basic %"), "Basic %"),
-        (("Cookie", f"{COOKIE}=a"), None),
-        (("Cookie", f"a=1; {COOKIE}_8080=b; c=2"), "a=1; c=2"),
-        (("Cookie", "mock_platform_said=b;d=3"), "d=3"),
-        (("Cookie", f"a={COOKIE}"), f"a={COOKIE}"),
-        (("Accept", "a/b"), "a/b"),
-    ],
-)
+@pytest.mark.parametrize(("sent", "kept"), [
+    ((TOKEN_HEADER, TOKEN), None),
+    (("Authorization", f"Bearer {TOKEN}"), None),
+    (("authorization", f"Basic {BASIC}"), None),
+    (("Authorization", "Bearer other"), "Bearer other"),
+    (("Authorization", f"Basic {OTHER_BASIC}"), f"Basic {OTHER_BASIC}"),
+    (("Authorization", "Basic %"), "Basic %"),
+    (("Cookie", f"{COOKIE}=a"), None),
+    (("Cookie", f"a=1; {COOKIE}_8080=b; c=2"), "a=1; c=2"),
+    (("Cookie", "mock_platform_said=b;d=3"), "d=3"),
+    (("Cookie", f"a={COOKIE}"), f"a={COOKIE}"),
+    (("Accept", "a/b"), "a/b"),
+])  # fmt: skip
 @pytest.mark.parametrize("names", [OF_SERVER, OF_CONSOLE])
 def test_what_opens_the_console_is_left_out(
     sent: tuple[str, str], kept: str | None, names: str | tuple[str, ...]

@@ -36,17 +36,13 @@ class TestReceiversThatFail:
         desk.put_event("one", "2026-11-20T10:00:00.000Z")
         desk.put_event("two", "2026-11-20T11:00:00.000Z")
 
-    @pytest.mark.parametrize(
-        ("misbehaviour", "status", "error"),
-        [
-            (500, 500, "answered with status 500, not 200"),
-            (404, 404, "answered with status 404, not 200"),
-            (204, 204, "answered with status 204, not 200"),
-            (close, None, "closed the connection without an answer"),
-            (reset, None, "closed the connection without an answer"),
-        ],
-        ids=["500", "404", "204", "close", "reset"],
-    )
+    @pytest.mark.parametrize(("misbehaviour", "status", "error"), [
+        (500, 500, "answered with status 500, not 200"),
+        (404, 404, "answered with status 404, not 200"),
+        (204, 204, "answered with status 204, not 200"),
+        (close, None, "closed the connection without an answer"),
+        (reset, None, "closed the connection without an answer"),
+    ], ids=["500", "404", "204", "close", "reset"])  # fmt: skip
     def test_an_event_is_tried_again(
         self,
         desk: Desk,
@@ -138,16 +134,13 @@ class TestReceiversThatFail:
 class TestChallenge:
     """The check that an address knows the app's secret, before anything is delivered."""
 
-    @pytest.mark.parametrize(
-        ("answer", "reason"),
-        [
-            ((200, b'{"response_token": "sha256=no"}'), "response_token is wrong"),
-            ((200, b"{}"), 'lacks "response_token"'),
-            ((299, b"hello"), "not valid JSON"),
-            ((302, b"{}"), "answered with status 302"),
-            ((399, b"{}"), "answered with status 399"),
-        ],
-    )
+    @pytest.mark.parametrize(("answer", "reason"), [
+        ((200, b'{"response_token": "sha256=no"}'), "response_token is wrong"),
+        ((200, b"{}"), 'lacks "response_token"'),
+        ((299, b"hello"), "not valid JSON"),
+        ((302, b"{}"), "answered with status 302"),
+        ((399, b"{}"), "answered with status 399"),
+    ])  # fmt: skip
     def test_a_wrong_answer_makes_the_webhook_invalid_at_once(
         self, desk: Desk, receiver: Receiver, answer: tuple[int, bytes], reason: str
     ) -> None:

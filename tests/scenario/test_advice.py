@@ -22,44 +22,40 @@ FAIL = "then: {error: 130}"
 NEVER = "the rule can never act"
 
 
-@pytest.mark.parametrize(
-    ("rule", "place", "text"),
-    [
-        ("{call: 3, times: 5, %s}", "times",
-         "has no effect: with this `call` the rule acts at most once"),
-        ("{call: {from: 2, to: 5}, times: 5, %s}", "times",
-         "has no effect: with this `call` the rule acts at most 4 times"),
-        ("{call: {to: 9, every: 2}, times: 5, %s}", "times",
-         "has no effect: with this `call` the rule acts at most 4 times"),
-        ("{call: {to: 5, every: 10}, %s}", "call",
-         f"{NEVER}: from 1 to 5 there is no 10th call"),
-        ("{probability: 0, %s}", "probability", f"{NEVER} with a probability of 0"),
-        ("{when: {clock: {after: 2026-03-02, before: 2026-03-02}}, %s}", "when.clock",
-         f"{NEVER}: `before` is not later than `after`"),
-        ("{when: {clock: {after: 2026-03-02}}, until: 2026-03-01, %s}", "until",
-         f"{NEVER}: it ends at or before the `after` of its clock"),
-        ("{on: line_items.list, when: {query: {count: {above: 5, below: 5}}}, %s}",
-         "when.query.count", f"{NEVER}: no number is above 5 and below 5"),
-        ("{when: {headers: {a: {exists: false, equals: b}}}, %s}", "when.headers.a",
-         f"{NEVER}: what does not exist fulfils no other condition"),
-        ("{when: {headers: {a: {equals: b, in: [c]}}}, %s}", "when.headers.a",
-         f"{NEVER}: `equals` is not one of `in`"),
-        ("{when: {state: paid}, %s}", "when.state",
-         f"{NEVER}: no rule has `set_state: paid`; states: none"),
-        ("{on: line_items.list, when: {query: {fail: x}}, %s}", "when.query.fail",
-         "the operation does not read this: line_items.list has no query parameter 'fail'."),
-        ("{on: webhooks.replay, when: {query: {webhook_id: x}}, %s}", "when.query.webhook_id",
-         "the operation does not read this: webhooks.replay has 'webhook_id' in its JSON body; "
-         "write `json: {webhook_id: …}`"),
-        ("{on: webhooks.replay, when: {json: {webhok_id: x}}, %s}", "when.json.webhok_id",
-         "the operation does not read this: webhooks.replay has no JSON parameter 'webhok_id'. "
-         "Did you mean 'webhook_id'?"),
-        ("{on: line_items.list, when: {json: {count: x}}, %s}", "when.json",
-         "GET requests have no body; use `query`"),
-        ("{on: line_items.list, when: {caller: {scheme: oauth2}}, %s}", "when.caller.scheme",
-         f"{NEVER}: "),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("rule", "place", "text"), [
+    ("{call: 3, times: 5, %s}", "times",
+     "has no effect: with this `call` the rule acts at most once"),
+    ("{call: {from: 2, to: 5}, times: 5, %s}", "times",
+     "has no effect: with this `call` the rule acts at most 4 times"),
+    ("{call: {to: 9, every: 2}, times: 5, %s}", "times",
+     "has no effect: with this `call` the rule acts at most 4 times"),
+    ("{call: {to: 5, every: 10}, %s}", "call", f"{NEVER}: from 1 to 5 there is no 10th call"),
+    ("{probability: 0, %s}", "probability", f"{NEVER} with a probability of 0"),
+    ("{when: {clock: {after: 2026-03-02, before: 2026-03-02}}, %s}", "when.clock",
+     f"{NEVER}: `before` is not later than `after`"),
+    ("{when: {clock: {after: 2026-03-02}}, until: 2026-03-01, %s}", "until",
+     f"{NEVER}: it ends at or before the `after` of its clock"),
+    ("{on: line_items.list, when: {query: {count: {above: 5, below: 5}}}, %s}",
+     "when.query.count", f"{NEVER}: no number is above 5 and below 5"),
+    ("{when: {headers: {a: {exists: false, equals: b}}}, %s}", "when.headers.a",
+     f"{NEVER}: what does not exist fulfils no other condition"),
+    ("{when: {headers: {a: {equals: b, in: [c]}}}, %s}", "when.headers.a",
+     f"{NEVER}: `equals` is not one of `in`"),
+    ("{when: {state: paid}, %s}", "when.state",
+     f"{NEVER}: no rule has `set_state: paid`; states: none"),
+    ("{on: line_items.list, when: {query: {fail: x}}, %s}", "when.query.fail",
+     "the operation does not read this: line_items.list has no query parameter 'fail'."),
+    ("{on: webhooks.replay, when: {query: {webhook_id: x}}, %s}", "when.query.webhook_id",
+     "the operation does not read this: webhooks.replay has 'webhook_id' in its JSON body; "
+     "write `json: {webhook_id: …}`"),
+    ("{on: webhooks.replay, when: {json: {webhok_id: x}}, %s}", "when.json.webhok_id",
+     "the operation does not read this: webhooks.replay has no JSON parameter 'webhok_id'. "
+     "Did you mean 'webhook_id'?"),
+    ("{on: line_items.list, when: {json: {count: x}}, %s}", "when.json",
+     "GET requests have no body; use `query`"),
+    ("{on: line_items.list, when: {caller: {scheme: oauth2}}, %s}", "when.caller.scheme",
+     f"{NEVER}: "),
+])  # fmt: skip
 def test_rules_that_hardly_act(rule: str, place: str, text: str) -> None:
     """Counts, moments, conditions and states that exclude each other are named, with the place."""
     found = odd(rule % FAIL)
@@ -67,46 +63,40 @@ def test_rules_that_hardly_act(rule: str, place: str, text: str) -> None:
     assert any(at == f"rules[0].{place}" and each.startswith(text) for at, each in found), found
 
 
-@pytest.mark.parametrize(
-    "rule",
-    [
-        "{call: {from: 2, to: 5}, times: 3, %s}",
-        "{call: {from: 1, to: 10, every: 10}, %s}",
-        "{call: {from: 3}, times: 9, %s}",
-        "{probability: 0.1, %s}",
-        "{when: {clock: {after: 2026-03-01, before: 2026-03-02}}, until: 2026-03-03, %s}",
-        "{on: line_items.list, when: {query: {count: {above: 5, below: 7}}}, %s}",
-        "{when: {headers: {a: {exists: true, equals: b}}}, %s}",
-        "{when: {headers: {a: {equals: b, in: [b, c]}}}, %s}",
-        "{when: {state: null}, %s}",
-        "{on: webhooks.replay, when: {json: {webhook_id: x}}, %s}",
-        "{on: line_items.list, when: {caller: {scheme: oauth1}}, %s}",
-        "{on: line_items.list, then: {respond: {status: 204}}}",
-        "{on: line_items.list, then: {respond: {status: 503, text: down}}}",
-        "{on: line_items.list, then: {respond: {status: 400, json: {errors: []}}}}",
-        "{on: webhooks.replay, then: {problem: conflict}}",
-        "{on: webhooks.replay, then: {respond: {status: 400, json: {title: x}}}}",
-        "{then: {problem: conflict}}",
-    ],
-)
+@pytest.mark.parametrize("rule", [
+    "{call: {from: 2, to: 5}, times: 3, %s}",
+    "{call: {from: 1, to: 10, every: 10}, %s}",
+    "{call: {from: 3}, times: 9, %s}",
+    "{probability: 0.1, %s}",
+    "{when: {clock: {after: 2026-03-01, before: 2026-03-02}}, until: 2026-03-03, %s}",
+    "{on: line_items.list, when: {query: {count: {above: 5, below: 7}}}, %s}",
+    "{when: {headers: {a: {exists: true, equals: b}}}, %s}",
+    "{when: {headers: {a: {equals: b, in: [b, c]}}}, %s}",
+    "{when: {state: null}, %s}",
+    "{on: webhooks.replay, when: {json: {webhook_id: x}}, %s}",
+    "{on: line_items.list, when: {caller: {scheme: oauth1}}, %s}",
+    "{on: line_items.list, then: {respond: {status: 204}}}",
+    "{on: line_items.list, then: {respond: {status: 503, text: down}}}",
+    "{on: line_items.list, then: {respond: {status: 400, json: {errors: []}}}}",
+    "{on: webhooks.replay, then: {problem: conflict}}",
+    "{on: webhooks.replay, then: {respond: {status: 400, json: {title: x}}}}",
+    "{then: {problem: conflict}}",
+])  # fmt: skip
 def test_rules_without_warnings(rule: str) -> None:
     """What can act, and answers as clients expect, is not warned of."""
     assert [] == odd(rule % FAIL if "%s" in rule else rule)
 
 
-@pytest.mark.parametrize(
-    ("then", "place", "text"),
-    [
-        ("{problem: conflict}", "problem",
-         "clients of the advertising interface expect an `errors` array; use `error: CODE`"),
-        ("{respond: {status: 400, json: {type: about:blank, title: x}}}", "respond.json",
-         "clients of the advertising interface expect an `errors` array; use `error: CODE`"),
-        ("{respond: {status: 500}}", "respond", "the body is empty; add json or text"),
-        ("{respond: {headers: {a: b}}}", "respond", "the body is empty; add json or text"),
-        ("{respond: {status: 204, json: {}}}", "respond",
-         "an answer with status 204 has no body; leave it out"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("then", "place", "text"), [
+    ("{problem: conflict}", "problem",
+     "clients of the advertising interface expect an `errors` array; use `error: CODE`"),
+    ("{respond: {status: 400, json: {type: about:blank, title: x}}}", "respond.json",
+     "clients of the advertising interface expect an `errors` array; use `error: CODE`"),
+    ("{respond: {status: 500}}", "respond", "the body is empty; add json or text"),
+    ("{respond: {headers: {a: b}}}", "respond", "the body is empty; add json or text"),
+    ("{respond: {status: 204, json: {}}}", "respond",
+     "an answer with status 204 has no body; leave it out"),
+])  # fmt: skip
 def test_answers_that_clients_do_not_expect(then: str, place: str, text: str) -> None:
     """An answer in the wrong form for its interface, or without a body."""
     assert [(f"rules[0].then.{place}", text)] == odd(f"{{on: line_items.list, then: {then}}}")
@@ -123,20 +113,17 @@ def test_a_named_code_under_2() -> None:
     assert text.startswith("named codes are those of the advertising interface")
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        (f"{{on: line_items.list, {FAIL}}}", f"{{on: line_items.list, call: 2, {FAIL}}}"),
-        (f"{{{FAIL}}}", f"{{on: line_items.list, {FAIL}}}"),
-        (f"{{on: [line_items.list, line_items.get], {FAIL}}}", f"{{on: line_items.get, {FAIL}}}"),
-        (f"{{on: line_items.get, when: {{path: {{account_id: a}}}}, {FAIL}}}",
-         f"{{on: line_items.get, when: {{path: {{account_id: {{equals: a}}, line_item_id: b}}}}, "
-         f"{FAIL}}}"),
-        (f"{{{FAIL}}}", f"{{on: GET /2/shops, {FAIL}}}"),
-        (f"{{on: /2/shops, {FAIL}}}", f"{{on: /2/shops, {FAIL}}}"),
-        ("{on: deliveries, then: {drop: true}}", "{on: deliveries, then: {duplicate: true}}"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("one", "other"), [
+    (f"{{on: line_items.list, {FAIL}}}", f"{{on: line_items.list, call: 2, {FAIL}}}"),
+    (f"{{{FAIL}}}", f"{{on: line_items.list, {FAIL}}}"),
+    (f"{{on: [line_items.list, line_items.get], {FAIL}}}", f"{{on: line_items.get, {FAIL}}}"),
+    (f"{{on: line_items.get, when: {{path: {{account_id: a}}}}, {FAIL}}}",
+     f"{{on: line_items.get, when: {{path: {{account_id: {{equals: a}}, line_item_id: b}}}}, "
+     f"{FAIL}}}"),
+    (f"{{{FAIL}}}", f"{{on: GET /2/shops, {FAIL}}}"),
+    (f"{{on: /2/shops, {FAIL}}}", f"{{on: /2/shops, {FAIL}}}"),
+    ("{on: deliveries, then: {drop: true}}", "{on: deliveries, then: {duplicate: true}}"),
+])  # fmt: skip
 def test_a_rule_that_another_hides(one: str, other: str) -> None:
     """A rule after one that acts on each of its requests is named."""
     assert ("rules[1]", f"{NEVER}: rule 0 acts on each of its requests before it") in odd(
@@ -153,20 +140,17 @@ def test_a_stage_that_comes_first() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        (f"{{on: line_items.list, times: 1, {FAIL}}}", f"{{on: line_items.list, {FAIL}}}"),
-        (f"{{on: line_items.list, call: 1, {FAIL}}}", f"{{on: line_items.list, {FAIL}}}"),
-        (f"{{on: line_items.list, until: 2026-03-01, {FAIL}}}", f"{{on: line_items.list, {FAIL}}}"),
-        (f"{{on: line_items.get, {FAIL}}}", f"{{on: [line_items.list, line_items.get], {FAIL}}}"),
-        ("{stage: before_auth, then: {delay: 1}}", f"{{on: line_items.list, {FAIL}}}"),
-        ("{then: {delay: 1}}", f"{{on: GET /2/shops, {FAIL}}}"),
-        ("{on: deliveries, then: {reorder: true}}", "{on: deliveries, then: {drop: true}}"),
-        (f"{{{FAIL}}}", "{on: deliveries, then: {drop: true}}"),
-        (f"{{when: {{state: x}}, {FAIL}}}", "{then: [{set_state: x}, {error: 130}]}"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("one", "other"), [
+    (f"{{on: line_items.list, times: 1, {FAIL}}}", f"{{on: line_items.list, {FAIL}}}"),
+    (f"{{on: line_items.list, call: 1, {FAIL}}}", f"{{on: line_items.list, {FAIL}}}"),
+    (f"{{on: line_items.list, until: 2026-03-01, {FAIL}}}", f"{{on: line_items.list, {FAIL}}}"),
+    (f"{{on: line_items.get, {FAIL}}}", f"{{on: [line_items.list, line_items.get], {FAIL}}}"),
+    ("{stage: before_auth, then: {delay: 1}}", f"{{on: line_items.list, {FAIL}}}"),
+    ("{then: {delay: 1}}", f"{{on: GET /2/shops, {FAIL}}}"),
+    ("{on: deliveries, then: {reorder: true}}", "{on: deliveries, then: {drop: true}}"),
+    (f"{{{FAIL}}}", "{on: deliveries, then: {drop: true}}"),
+    (f"{{when: {{state: x}}, {FAIL}}}", "{then: [{set_state: x}, {error: 130}]}"),
+])  # fmt: skip
 def test_rules_that_hide_nothing(one: str, other: str) -> None:
     """A rule with a limit, on less, or in another stage leaves the next one something."""
     assert [] == odd(one, other)

@@ -34,21 +34,18 @@ def test_a_path_of_ones_own(box: Sandbox) -> None:
     assert "X-Mock-Warnings" not in answer.headers
 
 
-@pytest.mark.parametrize(
-    ("on", "method", "path", "status"),
-    [
-        (ON, "HEAD", "/2/shops/7", 200),
-        (ON, "GET", "/2/shops", 404),
-        (ON, "GET", "/2/shops/", 404),
-        (ON, "GET", "/2/shops/7/members", 404),
-        (ON, "GET", "/sandbox/2/shops/7", 404),
-        (ON, "POST", "/2/shops/7", 404),
-        ("PATCH /2/users/:id", "PATCH", "/2/users/1", 200),
-        ("PATCH /2/users/:id", "PUT", "/2/users/1", 405),
-        ("GET /sandbox/12/piggy_banks", "GET", "/sandbox/12/piggy_banks", 200),
-        ("GET /sandbox/12/piggy_banks", "GET", "/12/piggy_banks", 404),
-    ],
-)
+@pytest.mark.parametrize(("on", "method", "path", "status"), [
+    (ON, "HEAD", "/2/shops/7", 200),
+    (ON, "GET", "/2/shops", 404),
+    (ON, "GET", "/2/shops/", 404),
+    (ON, "GET", "/2/shops/7/members", 404),
+    (ON, "GET", "/sandbox/2/shops/7", 404),
+    (ON, "POST", "/2/shops/7", 404),
+    ("PATCH /2/users/:id", "PATCH", "/2/users/1", 200),
+    ("PATCH /2/users/:id", "PUT", "/2/users/1", 405),
+    ("GET /sandbox/12/piggy_banks", "GET", "/sandbox/12/piggy_banks", 200),
+    ("GET /sandbox/12/piggy_banks", "GET", "/12/piggy_banks", 404),
+])  # fmt: skip
 def test_which_requests_a_path_takes(
     box: Sandbox, on: str, method: str, path: str, status: int
 ) -> None:
@@ -204,34 +201,31 @@ def test_the_journal_and_coverage(box: Sandbox) -> None:
 # -- bad input -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("on", "text"),
-    [
-        ("GET /2/users/:who", "GET /2/users/:who is served: users.get answers GET /2/users/:id. "
-         "Write `on: users.get`, with `when: {path: {…}}` for some of its requests and `stage: "
-         "before_auth` for those that it would refuse"),
-        ("GET /2/users/somebody", "is served: users.get answers GET /2/users/:id"),
-        ("DELETE /sandbox/12/accounts/:account_id", "accounts.delete"),
-        ("/2/users", "GET /2/users is served"),
-        ("GET /_mock/state", "the sandbox's own paths (/_mock, /~WORLD) cannot be replaced"),
-        ("GET /~w1/2/shops", "the sandbox's own paths (/_mock, /~WORLD) cannot be replaced"),
-        ("get /2/shops", '"get" is not a method. Did you mean \'GET\'? Allowed: GET, POST, PUT, '
-         "PATCH, DELETE."),
-        ("FETCH /2/shops", '"FETCH" is not a method. Did you mean \'PATCH\'?'),
-        ("GET 2/shops", 'expected a path that begins with a slash, such as "GET /2/shops/:id" or '
-         '"/2/shops"; got "GET 2/shops"'),
-        ("GET /2/shops?x=1", "a path has no query; leave it out, and use `when: {query: {…}}`"),
-        ("GET /2/shops/", "without a slash at its end"),
-        ("GET /2/:ID", "with parameters in lower case"),
-        ("GET /2/:a/:a", "two parameters of the path have one name"),
-        ("/2/shops/:id/members", ":id is the parameter of the collection's records; use another "
-         "name"),
-        (["webhooks.replay", "GET /2/users/:who"], "is served: users.get"),
-        ("webhooks.replya", "Did you mean 'webhooks.replay'?"),
-        ("webhooks.replya", 'For a path that no operation serves write "GET /2/shops/:id" or '
-         '"/2/shops".'),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("on", "text"), [
+    ("GET /2/users/:who", "GET /2/users/:who is served: users.get answers GET /2/users/:id. "
+     "Write `on: users.get`, with `when: {path: {…}}` for some of its requests and `stage: "
+     "before_auth` for those that it would refuse"),
+    ("GET /2/users/somebody", "is served: users.get answers GET /2/users/:id"),
+    ("DELETE /sandbox/12/accounts/:account_id", "accounts.delete"),
+    ("/2/users", "GET /2/users is served"),
+    ("GET /_mock/state", "the sandbox's own paths (/_mock, /~WORLD) cannot be replaced"),
+    ("GET /~w1/2/shops", "the sandbox's own paths (/_mock, /~WORLD) cannot be replaced"),
+    ("get /2/shops", '"get" is not a method. Did you mean \'GET\'? Allowed: GET, POST, PUT, '
+     "PATCH, DELETE."),
+    ("FETCH /2/shops", '"FETCH" is not a method. Did you mean \'PATCH\'?'),
+    ("GET 2/shops", 'expected a path that begins with a slash, such as "GET /2/shops/:id" or '
+     '"/2/shops"; got "GET 2/shops"'),
+    ("GET /2/shops?x=1", "a path has no query; leave it out, and use `when: {query: {…}}`"),
+    ("GET /2/shops/", "without a slash at its end"),
+    ("GET /2/:ID", "with parameters in lower case"),
+    ("GET /2/:a/:a", "two parameters of the path have one name"),
+    ("/2/shops/:id/members", ":id is the parameter of the collection's records; use another "
+     "name"),
+    (["webhooks.replay", "GET /2/users/:who"], "is served: users.get"),
+    ("webhooks.replya", "Did you mean 'webhooks.replay'?"),
+    ("webhooks.replya", 'For a path that no operation serves write "GET /2/shops/:id" or '
+     '"/2/shops".'),
+])  # fmt: skip
 def test_paths_that_are_refused(box: Sandbox, on: Any, text: str) -> None:
     """Each fault names its place, what is wrong and what to write."""
     answer = box.client.put("/_mock/scenarios/bad", json={"rules": [{"on": on, "then": HELLO}]})
@@ -242,19 +236,15 @@ def test_paths_that_are_refused(box: Sandbox, on: Any, text: str) -> None:
     assert text in answer.get_json()["detail"]
 
 
-@pytest.mark.parametrize(
-    ("on", "then", "text"),
-    [
-        (ON, {"patch": {"a": 1}},
-         "patch needs an operation; a path that no operation serves has none"),
-        (ON, {"items": {"0": "NOT_FOUND"}}, "items needs an operation"),
-        (ON, {"disconnect": {}}, "disconnect needs an operation"),
-        (ON, {"collection": []}, "collection needs a path without a method that no operation "
-         'serves, such as `on: "/2/shops"`; got "GET /2/shops/:id"'),
-        ("line_items.list", {"collection": []}, "collection needs a path without a method"),
-        ("/2/shops", [{"collection": []}, HELLO], "respond and collection cannot act on one"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("on", "then", "text"), [
+    (ON, {"patch": {"a": 1}}, "patch needs an operation; a path that no operation serves has none"),
+    (ON, {"items": {"0": "NOT_FOUND"}}, "items needs an operation"),
+    (ON, {"disconnect": {}}, "disconnect needs an operation"),
+    (ON, {"collection": []}, "collection needs a path without a method that no operation "
+     'serves, such as `on: "/2/shops"`; got "GET /2/shops/:id"'),
+    ("line_items.list", {"collection": []}, "collection needs a path without a method"),
+    ("/2/shops", [{"collection": []}, HELLO], "respond and collection cannot act on one"),
+])  # fmt: skip
 def test_effects_that_are_refused(box: Sandbox, on: Any, then: Any, text: str) -> None:
     """An effect that cannot act on such a path, or only on such a path, says what it needs."""
     answer = box.client.put("/_mock/scenarios/bad", json={"rules": [{"on": on, "then": then}]})
@@ -300,17 +290,14 @@ def test_a_collection(box: Sandbox) -> None:
     assert ["Mugs", "Green beans"] == names(box)
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "body", "status", "text"),
-    [
-        ("GET", "/2/shops/3", None, 404, "There is no record with the id '3' in this collection."),
-        ("PUT", "/2/shops/3", {}, 404, "There is no record with the id '3'"),
-        ("DELETE", "/2/shops/3", None, 404, "There is no record with the id '3'"),
-        ("POST", "/2/shops", {"id": "2"}, 409, "There is already a record with the id '2'"),
-        ("POST", "/2/shops", [1], 400, "Expected a JSON object"),
-        ("PATCH", "/2/shops/1", [1], 400, "Expected a JSON object"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("method", "path", "body", "status", "text"), [
+    ("GET", "/2/shops/3", None, 404, "There is no record with the id '3' in this collection."),
+    ("PUT", "/2/shops/3", {}, 404, "There is no record with the id '3'"),
+    ("DELETE", "/2/shops/3", None, 404, "There is no record with the id '3'"),
+    ("POST", "/2/shops", {"id": "2"}, 409, "There is already a record with the id '2'"),
+    ("POST", "/2/shops", [1], 400, "Expected a JSON object"),
+    ("PATCH", "/2/shops/1", [1], 400, "Expected a JSON object"),
+])  # fmt: skip
 def test_refusals_of_a_collection(
     box: Sandbox, method: str, path: str, body: Any, status: int, text: str
 ) -> None:
@@ -415,26 +402,22 @@ def test_a_collection_in_a_file(box: Sandbox, tmp_path: Path) -> None:
     assert (tmp_path / "lists.json",) == found.files
 
 
-@pytest.mark.parametrize(
-    ("records", "named", "text"),
-    [
-        ([], "other.json", "other.json cannot be read: No such file or directory"),
-        ([], "../lists.json", "../lists.json is outside of the scenario's folder"),
-        ([], "/etc/hosts.json", "/etc/hosts.json is outside of the scenario's folder"),
-        ([], "lists.csv", "expected a JSON file (.json), got lists.csv"),
-        ("[1,", "lists.json", "lists.json:1:4: not valid JSON"),
-        ({}, "lists.json", "lists.json: expected an array of objects"),
-        ([{"id": "1"}, 7], "lists.json", "lists.json: record 1: expected an object, got 7"),
-        ([{"name": "a"}], "lists.json",
-         "lists.json: record 0: expected a text or a whole number as id; it is missing"),
-        ([{"id": None}], "lists.json",
-         "lists.json: record 0: expected a text or a whole number as id; got null"),
-        ([{"id": "1"}, {"id": 1}], "lists.json",
-         "lists.json: record 1: record 0 has the id 1 already"),
-        ([{"id": n} for n in range(1001)], "lists.json",
-         "lists.json: record 1000: a collection has at most 1,000 records"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("records", "named", "text"), [
+    ([], "other.json", "other.json cannot be read: No such file or directory"),
+    ([], "../lists.json", "../lists.json is outside of the scenario's folder"),
+    ([], "/etc/hosts.json", "/etc/hosts.json is outside of the scenario's folder"),
+    ([], "lists.csv", "expected a JSON file (.json), got lists.csv"),
+    ("[1,", "lists.json", "lists.json:1:4: not valid JSON"),
+    ({}, "lists.json", "lists.json: expected an array of objects"),
+    ([{"id": "1"}, 7], "lists.json", "lists.json: record 1: expected an object, got 7"),
+    ([{"name": "a"}], "lists.json",
+     "lists.json: record 0: expected a text or a whole number as id; it is missing"),
+    ([{"id": None}], "lists.json",
+     "lists.json: record 0: expected a text or a whole number as id; got null"),
+    ([{"id": "1"}, {"id": 1}], "lists.json", "lists.json: record 1: record 0 has the id 1 already"),
+    ([{"id": n} for n in range(1001)], "lists.json",
+     "lists.json: record 1000: a collection has at most 1,000 records"),
+])  # fmt: skip
 def test_files_that_are_refused(
     tmp_path: Path, box: Sandbox, records: Any, named: str, text: str
 ) -> None:

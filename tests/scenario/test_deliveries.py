@@ -18,20 +18,17 @@ def fault_of(box: Sandbox, *, holding: bool = False, **event: str) -> DeliveryFa
     return engine(box).on_delivery({**EVENT, **event}, holding=holding)
 
 
-@pytest.mark.parametrize(
-    ("then", "delivery_fault"),
-    [
-        ({"drop": True}, DeliveryFault("s/0", drop=True)),
-        ({"duplicate": True}, DeliveryFault("s/0", duplicate=True)),
-        ({"reorder": True}, DeliveryFault("s/0", reorder=True)),
-        ({"delay": 2}, DeliveryFault("s/0", delay=2)),
-        ({"delay": {"seconds": 300}}, DeliveryFault("s/0", delay=300)),
-        ({"fail": {"status": 503}}, DeliveryFault("s/0", fail=503)),
-        ({"fail": {"status": 201, "attempts": 1}}, DeliveryFault("s/0", fail=201, failures=1)),
-        ({"fail": {"connection": "timeout"}}, DeliveryFault("s/0", fail="timeout")),
-        ([{"delay": 1}, {"drop": True}, {"delay": 2}], DeliveryFault("s/0", drop=True, delay=3)),
-    ],
-)
+@pytest.mark.parametrize(("then", "delivery_fault"), [
+    ({"drop": True}, DeliveryFault("s/0", drop=True)),
+    ({"duplicate": True}, DeliveryFault("s/0", duplicate=True)),
+    ({"reorder": True}, DeliveryFault("s/0", reorder=True)),
+    ({"delay": 2}, DeliveryFault("s/0", delay=2)),
+    ({"delay": {"seconds": 300}}, DeliveryFault("s/0", delay=300)),
+    ({"fail": {"status": 503}}, DeliveryFault("s/0", fail=503)),
+    ({"fail": {"status": 201, "attempts": 1}}, DeliveryFault("s/0", fail=201, failures=1)),
+    ({"fail": {"connection": "timeout"}}, DeliveryFault("s/0", fail="timeout")),
+    ([{"delay": 1}, {"drop": True}, {"delay": 2}], DeliveryFault("s/0", drop=True, delay=3)),
+])  # fmt: skip
 def test_the_fault_of_a_delivery(box: Sandbox, then: Any, delivery_fault: DeliveryFault) -> None:
     """Each effect, alone and together with delays."""
     arm(box, {**ON, "then": then})
@@ -39,35 +36,32 @@ def test_the_fault_of_a_delivery(box: Sandbox, then: Any, delivery_fault: Delive
     assert delivery_fault == fault_of(box)
 
 
-@pytest.mark.parametrize(
-    ("text", "field", "expected"),
-    [
-        ("{on: deliveris, then: {error: 89}}", "rules[0].on", "Did you mean 'deliveries'?"),
-        ("{on: deliveries}", "rules[0]", "then is missing"),
-        ("{on: deliveries, then: {drp: true}}", "rules[0].then.drp", "Did you mean 'drop'?"),
-        ("{on: deliveries, then: {drop: false}}", "rules[0].then.drop", "expected true, got false"),
-        ("{on: deliveries, then: {error: 89}}", "rules[0].then.error", "Allowed: drop, duplicate"),
-        ("{on: deliveries, then: {delay: 301}}", "rules[0].then.delay", "from 0 to 300"),
-        ("{on: deliveries, then: {fail: {attempts: 2}}}", "rules[0].then.fail.attempts",
-         "Allowed: status, connection"),
-        ("{on: deliveries, then: {fail: {status: 200}}}", "rules[0].then.fail.status",
-         "from 201 to 599"),
-        ("{on: deliveries, then: {fail: {status: 600}}}", "rules[0].then.fail.status",
-         "from 201 to 599"),
-        ("{on: deliveries, then: {fail: {connection: down}}}", "rules[0].then.fail.connection",
-         "Allowed: refused, timeout"),
-        ("{on: deliveries, when: {json: {a: 1}}, then: {drop: true}}", "rules[0].when.json",
-         "Allowed: event, state"),
-        ("{on: deliveries, when: {event: {user: 1}}, then: {drop: true}}",
-         "rules[0].when.event.user", "Allowed: id, event_type, webhook_id"),
-        ("{on: deliveries, then: [{drop: true}, {fail: {status: 500}}]}", "rules[0].then[1].fail",
-         "fail and drop cannot act on one delivery"),
-        ("{on: deliveries, call: {from: 3, to: 2}, then: {drop: true}}", "rules[0].call.to",
-         "to must not be before from"),
-        ("{on: webhooks.replay, then: {drop: true}}", "rules[0].then.drop", "is unknown here"),
-        ("{on: [deliveries], then: {error: 89}}", "rules[0].on[0]", "is not allowed"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "field", "expected"), [
+    ("{on: deliveris, then: {error: 89}}", "rules[0].on", "Did you mean 'deliveries'?"),
+    ("{on: deliveries}", "rules[0]", "then is missing"),
+    ("{on: deliveries, then: {drp: true}}", "rules[0].then.drp", "Did you mean 'drop'?"),
+    ("{on: deliveries, then: {drop: false}}", "rules[0].then.drop", "expected true, got false"),
+    ("{on: deliveries, then: {error: 89}}", "rules[0].then.error", "Allowed: drop, duplicate"),
+    ("{on: deliveries, then: {delay: 301}}", "rules[0].then.delay", "from 0 to 300"),
+    ("{on: deliveries, then: {fail: {attempts: 2}}}", "rules[0].then.fail.attempts",
+     "Allowed: status, connection"),
+    ("{on: deliveries, then: {fail: {status: 200}}}", "rules[0].then.fail.status",
+     "from 201 to 599"),
+    ("{on: deliveries, then: {fail: {status: 600}}}", "rules[0].then.fail.status",
+     "from 201 to 599"),
+    ("{on: deliveries, then: {fail: {connection: down}}}", "rules[0].then.fail.connection",
+     "Allowed: refused, timeout"),
+    ("{on: deliveries, when: {json: {a: 1}}, then: {drop: true}}", "rules[0].when.json",
+     "Allowed: event, state"),
+    ("{on: deliveries, when: {event: {user: 1}}, then: {drop: true}}",
+     "rules[0].when.event.user", "Allowed: id, event_type, webhook_id"),
+    ("{on: deliveries, then: [{drop: true}, {fail: {status: 500}}]}", "rules[0].then[1].fail",
+     "fail and drop cannot act on one delivery"),
+    ("{on: deliveries, call: {from: 3, to: 2}, then: {drop: true}}", "rules[0].call.to",
+     "to must not be before from"),
+    ("{on: webhooks.replay, then: {drop: true}}", "rules[0].then.drop", "is unknown here"),
+    ("{on: [deliveries], then: {error: 89}}", "rules[0].on[0]", "is not allowed"),
+])  # fmt: skip
 def test_complaints(text: str, field: str, expected: str) -> None:
     """What is wrong has a place, and a hint at what is allowed."""
     (fault,) = complaints(f"name: a\nrules:\n- {text}")

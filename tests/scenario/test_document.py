@@ -45,35 +45,32 @@ def test_the_example_of_the_form() -> None:
     assert scenario.needs_connection
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "column", "field", "expected"),
-    [
-        ("rules:\n- then: {error: 89}", 1, 1, "", "name is missing"),
-        ("name: a", 1, 1, "", "rules is missing"),
-        ("[]", 1, 1, "", "expected an object with name, "),
-        ("name: A b\nrules: [{then: {error: 89}}]", 1, 1, "name", "a name in lower case"),
-        ("name: a\nrules: []", 2, 1, "rules", "expected 1 to 500 entries, got 0"),
-        ("name: a\nruls: 1\nrules: [{then: {error: 89}}]", 2, 1, "ruls", "Did you mean 'rules'?"),
-        ("name: a\nparameters: {x: $y}\nrules: [{then: {error: 89}}]", 2, 14, "parameters.x",
-         "expected a value of its own, got the parameter $y"),
-        ("name: a\nparameters: {x: [a, [$y]]}\nrules: [{then: {error: 89}}]", 2, 14, "parameters.x",
-         "expected a value of its own, got the parameter $y"),
-        ("name: $x\nparameters: {x: a}\nrules: [{then: {error: 89}}]", 1, 1, "name",
-         "a name in lower case"),
-        ("name: a\nparameters: $x\nrules: [{then: {error: 89}}]", 2, 1, "parameters",
-         'expected an object, got "$x"'),
-        ("name: a\nparameters: {x: []}\nrules: $x", 3, 1, "rules", "expected a list"),
-        ("name: a\nparameters: {x: a}\nrules: [$x]", 3, 9, "rules[0]", "expected an object with"),
-        ("name: a\nparameters: {x: null}\nrules: [{when: $x, then: {error: 89}}]", 3, 10,
-         "rules[0].when", "expected an object with path"),
-        ("name: a\nparameters: {x: []}\nrules: [{then: $x}]", 3, 10, "rules[0].then",
-         "expected an effect or a list of them"),
-        ("name: a\nparameters: {x: a}\nrules: [{then: [$x]}]", 3, 17, "rules[0].then[0]",
-         "expected an effect: an object"),
-        ("name: a\nparameters: {x: a}\nrules: [{on: deliveries, then: $x}]", 3, 26, "rules[0].then",
-         "expected an effect on a delivery"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "line", "column", "field", "expected"), [
+    ("rules:\n- then: {error: 89}", 1, 1, "", "name is missing"),
+    ("name: a", 1, 1, "", "rules is missing"),
+    ("[]", 1, 1, "", "expected an object with name, "),
+    ("name: A b\nrules: [{then: {error: 89}}]", 1, 1, "name", "a name in lower case"),
+    ("name: a\nrules: []", 2, 1, "rules", "expected 1 to 500 entries, got 0"),
+    ("name: a\nruls: 1\nrules: [{then: {error: 89}}]", 2, 1, "ruls", "Did you mean 'rules'?"),
+    ("name: a\nparameters: {x: $y}\nrules: [{then: {error: 89}}]", 2, 14, "parameters.x",
+     "expected a value of its own, got the parameter $y"),
+    ("name: a\nparameters: {x: [a, [$y]]}\nrules: [{then: {error: 89}}]", 2, 14, "parameters.x",
+     "expected a value of its own, got the parameter $y"),
+    ("name: $x\nparameters: {x: a}\nrules: [{then: {error: 89}}]", 1, 1, "name",
+     "a name in lower case"),
+    ("name: a\nparameters: $x\nrules: [{then: {error: 89}}]", 2, 1, "parameters",
+     'expected an object, got "$x"'),
+    ("name: a\nparameters: {x: []}\nrules: $x", 3, 1, "rules", "expected a list"),
+    ("name: a\nparameters: {x: a}\nrules: [$x]", 3, 9, "rules[0]", "expected an object with"),
+    ("name: a\nparameters: {x: null}\nrules: [{when: $x, then: {error: 89}}]", 3, 10,
+     "rules[0].when", "expected an object with path"),
+    ("name: a\nparameters: {x: []}\nrules: [{then: $x}]", 3, 10, "rules[0].then",
+     "expected an effect or a list of them"),
+    ("name: a\nparameters: {x: a}\nrules: [{then: [$x]}]", 3, 17, "rules[0].then[0]",
+     "expected an effect: an object"),
+    ("name: a\nparameters: {x: a}\nrules: [{on: deliveries, then: $x}]", 3, 26, "rules[0].then",
+     "expected an effect on a delivery"),
+])  # fmt: skip
 def test_complaints(text: str, line: int, column: int, field: str, expected: str) -> None:
     """Every fault has its place and field, and says what is allowed or what to do."""
     (found,) = complaints(text)
@@ -82,60 +79,55 @@ def test_complaints(text: str, line: int, column: int, field: str, expected: str
     assert expected in found.text
 
 
-@pytest.mark.parametrize(
-    ("rule", "column", "field", "expected"),
-    [
-        ("on: line_item.delete", 3, "on", "Did you mean 'line_items.delete'?"),
-        ("on: ['*']", 8, "on[0]", '"*" is not allowed'),
-        ("then: {eror: 89}", 10, "then.eror", "Did you mean 'error'?"),
-        ("then: {}", 3, "then", "got nothing"),
-        ("then: {error: 89, delay: 1}", 21, "then.delay", "give a list for several"),
-        ("then: {error: 90}", 10, "then.error", "90 is not allowed. Allowed: 17, 25, 32, 34"),
-        ("then: {error: 404}", 10, "then.error",
-         "A status is no code: give it beside one, as {code, status}, or `respond`."),
-        ("then: {problem: usage-caped}", 10, "then.problem", "Did you mean 'usage-capped'?"),
-        ("then: {problem: usage-capped, period: Weekly}", 33, "then.period",
-         "Allowed: Daily, Monthly."),
-        ("then: {problem: conflict, period: Daily}", 29, "then.period", "is unknown here"),
-        ("call: 0", 3, "call", "expected a whole number from 1"),
-        ("call: {from: 3, to: 2}", 19, "call.to", "to must not be before from"),
-        ("probability: 1.1", 3, "probability", "expected a number from 0 to 1"),
-        ("when: {query: {a: {matches: '(a+)+'}}}", 22, "when.query.a.matches",
-         "repetition within a repetition"),
-        ("when: {caller: {scheme: oaut1}}", 19, "when.caller.scheme", "Did you mean 'oauth1'?"),
-        ("when: {caller: {scheme: {in: [basic, beare]}}}", 40, "when.caller.scheme.in[1]",
-         "Allowed: bearer, oauth1, oauth2, basic, session, none."),
-        ("when: {query: {a: $b}}", 18, "when.query.a",
-         "$b is no parameter of this scenario; declared: none."),
-        ("stage: before_auth\n  when: {caller: {app: '1'}}", 10, "when.caller",
-         "not known before authentication"),
-        ("then: [{error: 89}, {respond: {status: 200}}]", 24, "then[1].respond",
-         "respond and error cannot act on one request"),
-        ("then: [{error: 89}, {patch: {a: 1}}]", 24, "then[1].patch",
-         "patch acts on the true answer, which error replaces"),
-        ("then: [{rate_limit: {limit: 1, window: 1}}, {rate_limit: {limit: 2, window: 9}}]", 48,
-         "then[1].rate_limit", "rate_limit and rate_limit cannot act on one request"),
-        ("then: [{rate_limit: {limit: 1, window: 1}}, {error: 89}, {patch: {a: 1}}]", 61,
-         "then[2].patch", "patch acts on the true answer, which error replaces"),
-        ("then: {error: {code: 2147483648}}", 18, "then.error.code",
-         "expected a whole number from -2,147,483,648 to 2,147,483,647, got 2147483648"),
-        ("then: {error: {code: -2147483649}}", 18, "then.error.code",
-         "2,147,483,647, got -2147483649"),
-        ("then: [{fault: reset}, {fault: empty}]", 27, "then[1].fault",
-         "fault and fault cannot act on one request"),
-        ("then: {set: {line_itms/1: {}}}", 16, "then.set.line_itms/1",
-         "TABLE/ID with the name of a table"),
-        ("then: {set: {line_items/1: {nme: a}}}", 31, "then.set.line_items/1.nme",
-         "Did you mean 'name'?"),
-        ("then: [{set: {line_items/1: {goal: 5}}}]", 32, "then[0].set.line_items/1.goal",
-         "Expected String, got 5 for goal"),
-        ("then: {respond: {json: 1, text: a}}", 10, "then.respond",
-         "json and text exclude each other"),
-        ("then: {delay: 301}", 10, "then.delay", "from 0 to 300"),
-        ("then: {rate_limit: {limit: 1}}", 10, "then.rate_limit", "window is missing"),
-        ("then: {items: {'-1': NOT_FOUND}}", 18, "then.items.-1", "the index of an item"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("rule", "column", "field", "expected"), [
+    ("on: line_item.delete", 3, "on", "Did you mean 'line_items.delete'?"),
+    ("on: ['*']", 8, "on[0]", '"*" is not allowed'),
+    ("then: {eror: 89}", 10, "then.eror", "Did you mean 'error'?"),
+    ("then: {}", 3, "then", "got nothing"),
+    ("then: {error: 89, delay: 1}", 21, "then.delay", "give a list for several"),
+    ("then: {error: 90}", 10, "then.error", "90 is not allowed. Allowed: 17, 25, 32, 34"),
+    ("then: {error: 404}", 10, "then.error",
+     "A status is no code: give it beside one, as {code, status}, or `respond`."),
+    ("then: {problem: usage-caped}", 10, "then.problem", "Did you mean 'usage-capped'?"),
+    ("then: {problem: usage-capped, period: Weekly}", 33, "then.period",
+     "Allowed: Daily, Monthly."),
+    ("then: {problem: conflict, period: Daily}", 29, "then.period", "is unknown here"),
+    ("call: 0", 3, "call", "expected a whole number from 1"),
+    ("call: {from: 3, to: 2}", 19, "call.to", "to must not be before from"),
+    ("probability: 1.1", 3, "probability", "expected a number from 0 to 1"),
+    ("when: {query: {a: {matches: '(a+)+'}}}", 22, "when.query.a.matches",
+     "repetition within a repetition"),
+    ("when: {caller: {scheme: oaut1}}", 19, "when.caller.scheme", "Did you mean 'oauth1'?"),
+    ("when: {caller: {scheme: {in: [basic, beare]}}}", 40, "when.caller.scheme.in[1]",
+     "Allowed: bearer, oauth1, oauth2, basic, session, none."),
+    ("when: {query: {a: $b}}", 18, "when.query.a",
+     "$b is no parameter of this scenario; declared: none."),
+    ("stage: before_auth\n  when: {caller: {app: '1'}}", 10, "when.caller",
+     "not known before authentication"),
+    ("then: [{error: 89}, {respond: {status: 200}}]", 24, "then[1].respond",
+     "respond and error cannot act on one request"),
+    ("then: [{error: 89}, {patch: {a: 1}}]", 24, "then[1].patch",
+     "patch acts on the true answer, which error replaces"),
+    ("then: [{rate_limit: {limit: 1, window: 1}}, {rate_limit: {limit: 2, window: 9}}]", 48,
+     "then[1].rate_limit", "rate_limit and rate_limit cannot act on one request"),
+    ("then: [{rate_limit: {limit: 1, window: 1}}, {error: 89}, {patch: {a: 1}}]", 61,
+     "then[2].patch", "patch acts on the true answer, which error replaces"),
+    ("then: {error: {code: 2147483648}}", 18, "then.error.code",
+     "expected a whole number from -2,147,483,648 to 2,147,483,647, got 2147483648"),
+    ("then: {error: {code: -2147483649}}", 18, "then.error.code", "2,147,483,647, got -2147483649"),
+    ("then: [{fault: reset}, {fault: empty}]", 27, "then[1].fault",
+     "fault and fault cannot act on one request"),
+    ("then: {set: {line_itms/1: {}}}", 16, "then.set.line_itms/1",
+     "TABLE/ID with the name of a table"),
+    ("then: {set: {line_items/1: {nme: a}}}", 31, "then.set.line_items/1.nme",
+     "Did you mean 'name'?"),
+    ("then: [{set: {line_items/1: {goal: 5}}}]", 32, "then[0].set.line_items/1.goal",
+     "Expected String, got 5 for goal"),
+    ("then: {respond: {json: 1, text: a}}", 10, "then.respond", "json and text exclude each other"),
+    ("then: {delay: 301}", 10, "then.delay", "from 0 to 300"),
+    ("then: {rate_limit: {limit: 1}}", 10, "then.rate_limit", "window is missing"),
+    ("then: {items: {'-1': NOT_FOUND}}", 18, "then.items.-1", "the index of an item"),
+])  # fmt: skip
 def test_complaints_about_a_rule(rule: str, column: int, field: str, expected: str) -> None:
     """Every fault of a rule has its place and field, and says what is allowed or what to do."""
     whole = rule if "then: " in rule else f"{rule}\n  then: {{error: 89}}"
@@ -196,20 +188,17 @@ def test_parameters_are_put_in() -> None:
     assert {"line_items/r1": {"name": "$$x"}} == third.effects[0].records  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(
-    ("given", "parameter", "expected"),
-    [
-        ({"perod": "Daily"}, "perod", "Did you mean 'period'?"),
-        ({"period": "Weekly"}, "period", "Allowed: Daily, Monthly."),
-        ({"period": 1}, "period", 'expected text like "Daily", got 1'),
-        ({"code": 90}, "code", "90 is not allowed"),
-        ({"code": "89"}, "code", 'expected a number like 89, got "89"'),
-        ({"on": "nowhere"}, "on", '"nowhere" is not allowed'),
-        ({"record": None}, "", "TABLE/ID"),
-        ({"record": "$code"}, "record", "expected a value of its own, got the parameter $code"),
-        ({"code": 10**30}, "code", f"{10**30} is not allowed"),
-    ],
-)
+@pytest.mark.parametrize(("given", "parameter", "expected"), [
+    ({"perod": "Daily"}, "perod", "Did you mean 'period'?"),
+    ({"period": "Weekly"}, "period", "Allowed: Daily, Monthly."),
+    ({"period": 1}, "period", 'expected text like "Daily", got 1'),
+    ({"code": 90}, "code", "90 is not allowed"),
+    ({"code": "89"}, "code", 'expected a number like 89, got "89"'),
+    ({"on": "nowhere"}, "on", '"nowhere" is not allowed'),
+    ({"record": None}, "", "TABLE/ID"),
+    ({"record": "$code"}, "record", "expected a value of its own, got the parameter $code"),
+    ({"code": 10**30}, "code", f"{10**30} is not allowed"),
+])  # fmt: skip
 def test_bad_parameters(given: dict[str, Any], parameter: str, expected: str) -> None:
     """The value of a parameter must fit its place; the complaint names the parameter."""
     with pytest.raises(BadParameters) as raised:
@@ -219,23 +208,20 @@ def test_bad_parameters(given: dict[str, Any], parameter: str, expected: str) ->
     assert expected in raised.value.faults[0][1]
 
 
-@pytest.mark.parametrize(
-    ("parameters", "rule", "line", "column", "field", "expected"),
-    [
-        ("{code: 90}", "then: {error: $code}", 2, 14, "parameters.code",
-         "90 is not allowed. Allowed: 17, 25, 32, "),
-        ("{code: 90}", "then: {error: $code}", 2, 14, "parameters.code",
-         " (the default, in rules[0].then.error)"),
-        ("\n  on: line_items.lst\n  x: 1", "on: [$on]\n  then: {error: 89}", 3, 3, "parameters.on",
-         "Did you mean 'line_items.list'?"),
-        ("{a: 3, b: 2}", "call: {from: $a, to: $b}\n  then: {error: 89}", 2, 20, "parameters.b",
-         "to must not be before from, got {\"from\":3,\"to\":2}"),
-        ("{a: null, b: 0}", "call: {from: $a, to: $b}\n  then: {error: 89}", 2, 23, "parameters.b",
-         "got 0 (the default, in rules[0].call.to)"),
-        ("{item: ''}", "then: [{set: {line_items/$item: {name: a}}}]", 4, 11,
-         "rules[0].then[0].set.line_items/", "(with the defaults of the parameters)"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("parameters", "rule", "line", "column", "field", "expected"), [
+    ("{code: 90}", "then: {error: $code}", 2, 14, "parameters.code",
+     "90 is not allowed. Allowed: 17, 25, 32, "),
+    ("{code: 90}", "then: {error: $code}", 2, 14, "parameters.code",
+     " (the default, in rules[0].then.error)"),
+    ("\n  on: line_items.lst\n  x: 1", "on: [$on]\n  then: {error: 89}", 3, 3, "parameters.on",
+     "Did you mean 'line_items.list'?"),
+    ("{a: 3, b: 2}", "call: {from: $a, to: $b}\n  then: {error: 89}", 2, 20, "parameters.b",
+     "to must not be before from, got {\"from\":3,\"to\":2}"),
+    ("{a: null, b: 0}", "call: {from: $a, to: $b}\n  then: {error: 89}", 2, 23, "parameters.b",
+     "got 0 (the default, in rules[0].call.to)"),
+    ("{item: ''}", "then: [{set: {line_items/$item: {name: a}}}]", 4, 11,
+     "rules[0].then[0].set.line_items/", "(with the defaults of the parameters)"),
+])  # fmt: skip
 def test_bad_defaults(
     parameters: str, rule: str, line: int, column: int, field: str, expected: str
 ) -> None:
@@ -282,14 +268,11 @@ def test_a_parameter_for_operations_takes_one_or_several(default: str) -> None:
         scenario.bind({"on": ["line_items.gte"]})
 
 
-@pytest.mark.parametrize(
-    ("card", "column", "field", "expected"),
-    [
-        ("{cal: 2}", 8, "card.cal", "is no parameter; its parameters: call. Did you mean 'call'?"),
-        ("{call: {form: 2}}", 8, "card.call", "form"),
-        ("[1]", 1, "card", "expected an object"),
-    ],
-)
+@pytest.mark.parametrize(("card", "column", "field", "expected"), [
+    ("{cal: 2}", 8, "card.cal", "is no parameter; its parameters: call. Did you mean 'call'?"),
+    ("{call: {form: 2}}", 8, "card.call", "form"),
+    ("[1]", 1, "card", "expected an object"),
+])  # fmt: skip
 def test_a_card_that_does_not_fit(card: str, column: int, field: str, expected: str) -> None:
     """What a click sets is checked as an activation is, with its place in the file."""
     text = "name: a\nparameters: {call: null}\nrules: [{call: $call, then: {error: 89}}]\n"

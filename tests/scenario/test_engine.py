@@ -30,22 +30,19 @@ def statuses(box: Sandbox, count: int) -> list[int]:
     return [call(box) for _ in range(count)]
 
 
-@pytest.mark.parametrize(
-    ("rule", "fired"),
-    [
-        ({}, [1, 2, 3, 4, 5, 6, 7]),
-        ({"call": 3}, [3]),
-        ({"call": {"from": 3}}, [3, 4, 5, 6, 7]),
-        ({"call": {"from": 2, "to": 4}}, [2, 3, 4]),
-        ({"call": {"to": 2}}, [1, 2]),
-        ({"call": {"every": 3}}, [3, 6]),
-        ({"call": {"from": 2, "every": 2}}, [3, 5, 7]),
-        ({"times": 2}, [1, 2]),
-        ({"call": {"every": 2}, "times": 2}, [2, 4]),
-        ({"probability": 0}, []),
-        ({"probability": 1}, [1, 2, 3, 4, 5, 6, 7]),
-    ],
-)
+@pytest.mark.parametrize(("rule", "fired"), [
+    ({}, [1, 2, 3, 4, 5, 6, 7]),
+    ({"call": 3}, [3]),
+    ({"call": {"from": 3}}, [3, 4, 5, 6, 7]),
+    ({"call": {"from": 2, "to": 4}}, [2, 3, 4]),
+    ({"call": {"to": 2}}, [1, 2]),
+    ({"call": {"every": 3}}, [3, 6]),
+    ({"call": {"from": 2, "every": 2}}, [3, 5, 7]),
+    ({"times": 2}, [1, 2]),
+    ({"call": {"every": 2}, "times": 2}, [2, 4]),
+    ({"probability": 0}, []),
+    ({"probability": 1}, [1, 2, 3, 4, 5, 6, 7]),
+])  # fmt: skip
 def test_when_a_rule_acts(box: Sandbox, rule: dict[str, Any], fired: list[int]) -> None:
     """By number of the matching call, range, every kth, times, probability."""
     arm(box, {**FAIL, **rule})
@@ -55,18 +52,15 @@ def test_when_a_rule_acts(box: Sandbox, rule: dict[str, Any], fired: list[int]) 
     assert fired == [number for number, status in enumerate(found, 1) if status == 401]
 
 
-@pytest.mark.parametrize(
-    ("rule", "calls", "remaining", "acts_on"),
-    [
-        ({}, 2, None, None),
-        ({"times": 3}, 2, 1, None),
-        ({"call": 1}, 0, 1, "call 1 only"),
-        ({"call": 1}, 1, 0, "call 1 only"),
-        ({"call": {"from": 2, "to": 5}}, 3, 2, "calls 2 to 5"),
-        ({"call": {"to": 9, "every": 3}}, 4, 2, "every 3rd call, up to call 9"),
-        ({"call": {"to": 9}, "times": 1}, 0, 1, "calls 1 to 9"),
-    ],
-)
+@pytest.mark.parametrize(("rule", "calls", "remaining", "acts_on"), [
+    ({}, 2, None, None),
+    ({"times": 3}, 2, 1, None),
+    ({"call": 1}, 0, 1, "call 1 only"),
+    ({"call": 1}, 1, 0, "call 1 only"),
+    ({"call": {"from": 2, "to": 5}}, 3, 2, "calls 2 to 5"),
+    ({"call": {"to": 9, "every": 3}}, 4, 2, "every 3rd call, up to call 9"),
+    ({"call": {"to": 9}, "times": 1}, 0, 1, "calls 1 to 9"),
+])  # fmt: skip
 def test_counters(
     box: Sandbox, rule: dict[str, Any], calls: int, remaining: int | None, acts_on: str | None
 ) -> None:
@@ -126,18 +120,12 @@ def test_the_journal_tells(box: Sandbox) -> None:
     assert entry.rule == entry.summary()["rule"]
 
 
-@pytest.mark.parametrize(
-    ("rule", "difference"),
-    [
-        ({"call": {"from": 2, "to": 3}}, "it acts on calls 2 to 3; this was call 1"),
-        ({"call": {"from": 2}}, "it acts on call 2 and after; this was call 1"),
-        ({"call": {"every": 2}}, "it acts on every 2nd call; this was call 1"),
-        (
-            {"probability": 0},
-            "it acts where the number drawn is below 0; this was call 1, and drew 0.",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("rule", "difference"), [
+    ({"call": {"from": 2, "to": 3}}, "it acts on calls 2 to 3; this was call 1"),
+    ({"call": {"from": 2}}, "it acts on call 2 and after; this was call 1"),
+    ({"call": {"every": 2}}, "it acts on every 2nd call; this was call 1"),
+    ({"probability": 0}, "it acts where the number drawn is below 0; this was call 1, and drew 0."),
+])  # fmt: skip
 def test_why_not(box: Sandbox, rule: dict[str, Any], difference: str) -> None:
     """A rule whose turn it is not says so."""
     arm(box, {**FAIL, **rule})

@@ -106,17 +106,14 @@ def test_documents() -> None:
         assert scenario.bind({}) == read.bind({})
 
 
-@pytest.mark.parametrize(
-    ("arguments", "kind", "text"),
-    [
-        (("line_item.*",), BadQuery, "matches no operation; did you mean 'line_items.*'?"),
-        (("",), BadQuery, "no pattern is given"),
-        (("line_items.get", 418), BadQuery, "418 is documented by no operation of 'line_items.get'"
-                                            "; they document 400, 401, 403, 404"),
-        (("line_items.get", ["404"]), TypeError, "statuses are integers such as 404, not '404'"),
-        ((404,), TypeError, "pattern is text such as 'line_items.*', not 404"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("arguments", "kind", "text"), [
+    (("line_item.*",), BadQuery, "matches no operation; did you mean 'line_items.*'?"),
+    (("",), BadQuery, "no pattern is given"),
+    (("line_items.get", 418), BadQuery, "418 is documented by no operation of 'line_items.get'"
+                                        "; they document 400, 401, 403, 404"),
+    (("line_items.get", ["404"]), TypeError, "statuses are integers such as 404, not '404'"),
+    ((404,), TypeError, "pattern is text such as 'line_items.*', not 404"),
+])  # fmt: skip
 def test_bad_questions(arguments: tuple[object, ...], kind: type[Exception], text: str) -> None:
     """What cannot be listed is refused with what can: an empty list would be an empty test."""
     with pytest.raises(kind, match=re.escape(text)):
@@ -139,14 +136,11 @@ def test_the_next_call_fails(world: WorldFace) -> None:
     assert 200 == status_of(world)
 
 
-@pytest.mark.parametrize(
-    ("failure", "times", "kind", "text"),
-    [
-        ("line_items.list-403-ACOUNT_NOT_FOUND", 1, UnknownScenario, f"Did you mean '{MISSING}'"),
-        ("outage", 1, ValueError, "activate is for scenarios"),
-        (MISSING, 0, BadParameters, "times"),
-    ],
-)
+@pytest.mark.parametrize(("failure", "times", "kind", "text"), [
+    ("line_items.list-403-ACOUNT_NOT_FOUND", 1, UnknownScenario, f"Did you mean '{MISSING}'"),
+    ("outage", 1, ValueError, "activate is for scenarios"),
+    (MISSING, 0, BadParameters, "times"),
+])  # fmt: skip
 def test_no_such_failure(
     world: WorldFace, failure: str, times: int, kind: type[Exception], text: str
 ) -> None:

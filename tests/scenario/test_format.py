@@ -144,20 +144,17 @@ def errors(rule: dict[str, object]) -> list[str]:
     return [error.message for error in Draft202012Validator(SCHEMA).iter_errors(document)]
 
 
-@pytest.mark.parametrize(
-    ("rule", "text"),
-    [
-        ({"then": {"problem": "usage-caped"}}, "'usage-caped' is not one of ["),
-        ({"then": {"problem": "usage-capped", "period": "Dayly"}}, "'Dayly' is not one of ["),
-        ({"then": {"eror": 1}}, "Additional properties are not allowed ('eror' was unexpected)"),
-        ({"then": [{"delay": -1}]}, "-1 is less than the minimum of 0"),
-        ({"then": {"fault": "rest"}}, "'rest' is not one of ["),
-        ({"then": {"respond": {"status": 700}}}, "700 is greater than the maximum of 599"),
-        ({"on": "line_items.lst", "then": {"error": 89}}, "'line_items.lst' is not one of ["),
-        ({"on": "deliveries", "then": {"dorp": True}}, "('dorp' was unexpected)"),
-        ({"wen": {}, "then": {"error": 89}}, "('wen' was unexpected)"),
-    ],
-)
+@pytest.mark.parametrize(("rule", "text"), [
+    ({"then": {"problem": "usage-caped"}}, "'usage-caped' is not one of ["),
+    ({"then": {"problem": "usage-capped", "period": "Dayly"}}, "'Dayly' is not one of ["),
+    ({"then": {"eror": 1}}, "Additional properties are not allowed ('eror' was unexpected)"),
+    ({"then": [{"delay": -1}]}, "-1 is less than the minimum of 0"),
+    ({"then": {"fault": "rest"}}, "'rest' is not one of ["),
+    ({"then": {"respond": {"status": 700}}}, "700 is greater than the maximum of 599"),
+    ({"on": "line_items.lst", "then": {"error": 89}}, "'line_items.lst' is not one of ["),
+    ({"on": "deliveries", "then": {"dorp": True}}, "('dorp' was unexpected)"),
+    ({"wen": {}, "then": {"error": 89}}, "('wen' was unexpected)"),
+])  # fmt: skip
 def test_one_mistake_is_one_message(rule: dict[str, object], text: str) -> None:
     """The schema leads to the form that was meant, instead of listing all others."""
     (found,) = errors(rule)

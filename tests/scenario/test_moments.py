@@ -35,16 +35,13 @@ def counts(box: Sandbox) -> dict[str, Any]:
 # -- the clock -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("clock", "failing"),
-    [
-        ({"after": NOON}, [NOON, "2026-03-01T17:59:59.999Z", EVENING]),
-        ({"before": EVENING}, ["2026-03-01T11:59:59.999Z", NOON, "2026-03-01T17:59:59.999Z"]),
-        ({"after": NOON, "before": EVENING}, [NOON, "2026-03-01T17:59:59.999Z"]),
-        ({"after": "2026-03-01T13:00:00+01:00", "before": "2026-03-01T18:00"},
-         [NOON, "2026-03-01T17:59:59.999Z"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("clock", "failing"), [
+    ({"after": NOON}, [NOON, "2026-03-01T17:59:59.999Z", EVENING]),
+    ({"before": EVENING}, ["2026-03-01T11:59:59.999Z", NOON, "2026-03-01T17:59:59.999Z"]),
+    ({"after": NOON, "before": EVENING}, [NOON, "2026-03-01T17:59:59.999Z"]),
+    ({"after": "2026-03-01T13:00:00+01:00", "before": "2026-03-01T18:00"},
+     [NOON, "2026-03-01T17:59:59.999Z"]),
+])  # fmt: skip
 def test_a_part_of_the_day(box: Sandbox, clock: dict[str, str], failing: list[str]) -> None:
     """A rule acts from `after` on, and up to `before`, on the world's clock."""
     arm(box, {**FAIL, "when": {"clock": clock}})
@@ -53,20 +50,17 @@ def test_a_part_of_the_day(box: Sandbox, clock: dict[str, str], failing: list[st
     assert failing == [moment for moment in moments if at(box, moment) == 401]
 
 
-@pytest.mark.parametrize(
-    ("rule", "moment", "difference"),
-    [
-        ({"when": {"clock": {"after": NOON}}}, "2026-03-01T11:00:00Z",
-         'it acts from 2026-03-01T12:00:00.000Z on; '
-         "the world's clock was at 2026-03-01T11:00:00.000Z"),
-        ({"when": {"clock": {"before": NOON}}}, NOON,
-         'it acts before 2026-03-01T12:00:00.000Z; '
-         "the world's clock was at 2026-03-01T12:00:00.000Z"),
-        ({"until": NOON}, NOON,
-         'it acts until 2026-03-01T12:00:00.000Z; '
-         "the world's clock was at 2026-03-01T12:00:00.000Z"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("rule", "moment", "difference"), [
+    ({"when": {"clock": {"after": NOON}}}, "2026-03-01T11:00:00Z",
+     'it acts from 2026-03-01T12:00:00.000Z on; '
+     "the world's clock was at 2026-03-01T11:00:00.000Z"),
+    ({"when": {"clock": {"before": NOON}}}, NOON,
+     'it acts before 2026-03-01T12:00:00.000Z; '
+     "the world's clock was at 2026-03-01T12:00:00.000Z"),
+    ({"until": NOON}, NOON,
+     'it acts until 2026-03-01T12:00:00.000Z; '
+     "the world's clock was at 2026-03-01T12:00:00.000Z"),
+])  # fmt: skip
 def test_why_not(box: Sandbox, rule: dict[str, Any], moment: str, difference: str) -> None:
     """The journal says what time the rule expects, and what time it was."""
     arm(box, {**FAIL, **rule})
@@ -143,27 +137,23 @@ def test_a_delivery_at_another_time(box: Sandbox) -> None:
     assert [True, False] == found
 
 
-@pytest.mark.parametrize(
-    ("part", "place", "text"),
-    [
-        ("until: tomorrow", "until",
-         'expected a moment on the world\'s clock, got "tomorrow": not an ISO 8601 date-time such '
-         "as 2026-11-20T10:00:00Z"),
-        ("until: 2026", "until",
-         "expected a moment on the world's clock, got 2026: not an ISO 8601 date-time such as "
-         "2026-11-20T10:00:00Z"),
-        ("when: {clock: {before: 2026-02-30}}", "when.clock.before",
-         'expected a moment on the world\'s clock, got "2026-02-30": day is out of range for '
-         "month"),
-        ("when: {clock: {from: 2026-02-20}}", "when.clock.from",
-         '"from" is unknown here. Allowed: after, before.'),
-        ("when: {clock: {befor: 2026-02-20}}", "when.clock.befor",
-         "\"befor\" is unknown here. Did you mean 'before'? Allowed: after, before."),
-        ("when: {clock: {}}", "when.clock", "expected at least one of after, before"),
-        ("when: {clock: 2026-02-20}", "when.clock",
-         'expected an object with after, before; got "2026-02-20"'),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("part", "place", "text"), [
+    ("until: tomorrow", "until",
+     'expected a moment on the world\'s clock, got "tomorrow": not an ISO 8601 date-time such '
+     "as 2026-11-20T10:00:00Z"),
+    ("until: 2026", "until",
+     "expected a moment on the world's clock, got 2026: not an ISO 8601 date-time such as "
+     "2026-11-20T10:00:00Z"),
+    ("when: {clock: {before: 2026-02-30}}", "when.clock.before",
+     'expected a moment on the world\'s clock, got "2026-02-30": day is out of range for month'),
+    ("when: {clock: {from: 2026-02-20}}", "when.clock.from",
+     '"from" is unknown here. Allowed: after, before.'),
+    ("when: {clock: {befor: 2026-02-20}}", "when.clock.befor",
+     "\"befor\" is unknown here. Did you mean 'before'? Allowed: after, before."),
+    ("when: {clock: {}}", "when.clock", "expected at least one of after, before"),
+    ("when: {clock: 2026-02-20}", "when.clock",
+     'expected an object with after, before; got "2026-02-20"'),
+])  # fmt: skip
 def test_bad_moments(part: str, place: str, text: str) -> None:
     """Each names its place, what was found, and what is allowed."""
     (found, *_) = complaints(f"name: a\nrules:\n  - then: {{error: 89}}\n    {part}\n")
@@ -175,18 +165,15 @@ def test_bad_moments(part: str, place: str, text: str) -> None:
 # -- durations -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("delay", "sending"),
-    [
-        ("500ms", Sending(delay=0.5)),
-        ("2s", Sending(delay=2.0)),
-        (2, Sending(delay=2.0)),
-        ({"seconds": "1m"}, Sending(delay=60.0)),
-        ({"between": ["1s", 1]}, Sending(delay=1.0)),
-        ({"slow_body": "1m30s"}, Sending(slow_body=90.0)),
-        ("5m", Sending(delay=300.0)),
-    ],
-)
+@pytest.mark.parametrize(("delay", "sending"), [
+    ("500ms", Sending(delay=0.5)),
+    ("2s", Sending(delay=2.0)),
+    (2, Sending(delay=2.0)),
+    ({"seconds": "1m"}, Sending(delay=60.0)),
+    ({"between": ["1s", 1]}, Sending(delay=1.0)),
+    ({"slow_body": "1m30s"}, Sending(slow_body=90.0)),
+    ("5m", Sending(delay=300.0)),
+])  # fmt: skip
 def test_delays(box: Sandbox, delay: Any, sending: Sending) -> None:
     """A delay has units, or is a number of seconds."""
     arm(box, {"on": "line_items.list", "then": {"delay": delay}})
@@ -242,20 +229,17 @@ def test_a_unit_where_no_duration_belongs(box: Sandbox) -> None:
         engine(box).activate(name, {"limit": "many"})
 
 
-@pytest.mark.parametrize(
-    ("then", "text"),
-    [
-        ("delay: 2 weeks", 'expected seconds or a duration with units, got "2 weeks", not a '
-         "duration such as 500ms, 90s, 15m, 1h, 1d"),
-        ("delay: 6m", 'expected 0 to 300 seconds, got "6m", which is 360'),
-        ("delay: 301", "expected a number from 0 to 300, got 301"),
-        ("rate_limit: {limit: 1, window: 500ms}", 'expected 1 to 10,000,000 seconds, got "500ms", '
-         "which is 0.5"),
-        ("rate_limit: {limit: 1, window: 1500ms}", 'expected whole seconds, got "1500ms", which '
-         "is 1.5"),
-        ("disconnect: {after_seconds: 1x}", 'expected seconds or a duration with units, got "1x"'),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("then", "text"), [
+    ("delay: 2 weeks", 'expected seconds or a duration with units, got "2 weeks", not a '
+     "duration such as 500ms, 90s, 15m, 1h, 1d"),
+    ("delay: 6m", 'expected 0 to 300 seconds, got "6m", which is 360'),
+    ("delay: 301", "expected a number from 0 to 300, got 301"),
+    ("rate_limit: {limit: 1, window: 500ms}", 'expected 1 to 10,000,000 seconds, got "500ms", '
+     "which is 0.5"),
+    ("rate_limit: {limit: 1, window: 1500ms}", 'expected whole seconds, got "1500ms", which '
+     "is 1.5"),
+    ("disconnect: {after_seconds: 1x}", 'expected seconds or a duration with units, got "1x"'),
+])  # fmt: skip
 def test_bad_durations(then: str, text: str) -> None:
     """A text without a unit, or one out of bounds, says what is allowed."""
     (found,) = complaints(f"name: a\nrules: [{{then: {{{then}}}}}]")

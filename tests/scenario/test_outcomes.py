@@ -19,24 +19,21 @@ def operation(id_: str) -> Operation:
     return next(entry for entry in OPERATIONS if entry.id == id_)
 
 
-@pytest.mark.parametrize(
-    ("name", "listed", "unlisted"),
-    [
-        pytest.param("line_items.list",
-                     {(400, "INVALID_PARAMETER"), (401, "UNAUTHORIZED_ACCESS"), (401, "89"),
-                      (403, "ACCOUNT_NOT_FOUND")},
-                     {(500, "INTERNAL_ERROR"), (400, "MISSING_PARAMETER"),
-                      (403, "READONLY_CLIENT_APPLICATION")},
-                     id="what it declares, and what its stages refuse with"),
-        pytest.param("line_items.update", {(403, "READONLY_CLIENT_APPLICATION")}, set(),
-                     id="a write can be refused to a reader"),
-        pytest.param("do_not_reach_lists.users", {(400, "operation_errors")}, set(),
-                     id="a batch can be refused by its items"),
-        pytest.param("account_activity.replay",
-                     {(409, "conflict"), (404, "resource-not-found"), (410, "about:blank")}, set(),
-                     id="problem types have their status, a blank one what is left"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "listed", "unlisted"), [
+    pytest.param("line_items.list",
+                 {(400, "INVALID_PARAMETER"), (401, "UNAUTHORIZED_ACCESS"), (401, "89"),
+                  (403, "ACCOUNT_NOT_FOUND")},
+                 {(500, "INTERNAL_ERROR"), (400, "MISSING_PARAMETER"),
+                  (403, "READONLY_CLIENT_APPLICATION")},
+                 id="what it declares, and what its stages refuse with"),
+    pytest.param("line_items.update", {(403, "READONLY_CLIENT_APPLICATION")}, set(),
+                 id="a write can be refused to a reader"),
+    pytest.param("do_not_reach_lists.users", {(400, "operation_errors")}, set(),
+                 id="a batch can be refused by its items"),
+    pytest.param("account_activity.replay",
+                 {(409, "conflict"), (404, "resource-not-found"), (410, "about:blank")}, set(),
+                 id="problem types have their status, a blank one what is left"),
+])  # fmt: skip
 def test_outcomes_of_an_operation(
     name: str, listed: set[tuple[int, str]], unlisted: set[tuple[int, str]]
 ) -> None:
@@ -67,20 +64,17 @@ def test_parameters() -> None:
     assert () == list_parameters(operation("product_sets.get"))
 
 
-@pytest.mark.parametrize(
-    ("observed", "meant"),
-    [
-        (Outcome(404, "A"), Outcome(404, "A")),
-        (Outcome(400, "A"), Outcome(404, "A")),
-        (Outcome(404, "B"), None),
-        (Outcome(410, "C"), Outcome(410, "")),
-        (Outcome(400, "about:blank"), None),
-        (Outcome(401, "about:blank"), Outcome(401, "about:blank")),
-        (Outcome(201, ""), Outcome(200, "")),
-        (Outcome(429, "about:blank"), Outcome(429, "88")),
-        (Outcome(429, "usage-capped"), None),
-    ],
-)
+@pytest.mark.parametrize(("observed", "meant"), [
+    (Outcome(404, "A"), Outcome(404, "A")),
+    (Outcome(400, "A"), Outcome(404, "A")),
+    (Outcome(404, "B"), None),
+    (Outcome(410, "C"), Outcome(410, "")),
+    (Outcome(400, "about:blank"), None),
+    (Outcome(401, "about:blank"), Outcome(401, "about:blank")),
+    (Outcome(201, ""), Outcome(200, "")),
+    (Outcome(429, "about:blank"), Outcome(429, "88")),
+    (Outcome(429, "usage-capped"), None),
+])  # fmt: skip
 def test_matching(observed: Outcome, meant: Outcome | None) -> None:
     """An outcome is known exactly, by its code or status, or as the recorded form of one."""
     known = [
@@ -91,31 +85,27 @@ def test_matching(observed: Outcome, meant: Outcome | None) -> None:
     assert meant == find_match(observed, known)
 
 
-@pytest.mark.parametrize(
-    ("status", "body", "expected"),
-    [
-        (200, b'{"code":1}', [""]),
-        (302, b"", [""]),
-        (404, b"", [""]),
-        (404, b'{"errors":[{"code":"LINE_ITEM_NOT_FOUND"}]}', ["LINE_ITEM_NOT_FOUND"]),
-        (401, b'{"errors":[{"code":89,"message":"x"}]}', ["89"]),
-        (400, b'{"errors":[{"code":"A_1","message":"m","value":"\\"code\\":"}],"request":{}}',
-         ["A_1"]),
-        (400, b'{"errors":[{"code":"A\\"B","message":"m"}]}', ['A"B']),
-        (400, b'{"errors":[{"code":7}]}', ["7"]),
-        (400, b'{"errors":[{"code":"A"', ["A"]),
-        (403, b'{"code":93,"message":"x"}', ["93"]),
-        (400, b'{"errors":[{"code":"A"},{"code":"B"},{"code":"A"}]}', ["A", "B"]),
-        (400, b'{"operation_errors":[[{"code":"A"}]],"request":{}}', ["operation_errors"]),
-        (400, b'{"operation_errors":' + b" " * 70_000 + b"[]}", ["operation_errors"]),
-        (409, b'{"type":"http://x/2/problems/conflict","errors":[]}', ["conflict"]),
-        (401, b'{"type":"about:blank","title":"Unauthorized"}', ["about:blank"]),
-        (401, b"Invalid request token.", ["Invalid request token."]),
-        (403, b"<!doctype html><p>no</p>", [""]),
-        (500, b"x" * 81, [""]),
-        (500, b"{broken", [""]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("status", "body", "expected"), [
+    (200, b'{"code":1}', [""]),
+    (302, b"", [""]),
+    (404, b"", [""]),
+    (404, b'{"errors":[{"code":"LINE_ITEM_NOT_FOUND"}]}', ["LINE_ITEM_NOT_FOUND"]),
+    (401, b'{"errors":[{"code":89,"message":"x"}]}', ["89"]),
+    (400, b'{"errors":[{"code":"A_1","message":"m","value":"\\"code\\":"}],"request":{}}', ["A_1"]),
+    (400, b'{"errors":[{"code":"A\\"B","message":"m"}]}', ['A"B']),
+    (400, b'{"errors":[{"code":7}]}', ["7"]),
+    (400, b'{"errors":[{"code":"A"', ["A"]),
+    (403, b'{"code":93,"message":"x"}', ["93"]),
+    (400, b'{"errors":[{"code":"A"},{"code":"B"},{"code":"A"}]}', ["A", "B"]),
+    (400, b'{"operation_errors":[[{"code":"A"}]],"request":{}}', ["operation_errors"]),
+    (400, b'{"operation_errors":' + b" " * 70_000 + b"[]}", ["operation_errors"]),
+    (409, b'{"type":"http://x/2/problems/conflict","errors":[]}', ["conflict"]),
+    (401, b'{"type":"about:blank","title":"Unauthorized"}', ["about:blank"]),
+    (401, b"Invalid request token.", ["Invalid request token."]),
+    (403, b"<!doctype html><p>no</p>", [""]),
+    (500, b"x" * 81, [""]),
+    (500, b"{broken", [""]),
+])  # fmt: skip
 def test_codes(status: int, body: bytes, expected: list[str]) -> None:
     """A failure is counted by the code that its body names, in any dialect."""
     assert expected == list(find_codes(status, body))

@@ -165,17 +165,14 @@ def _beyond_the_schema(found: list[ScenarioComplaint]) -> bool:
     return all(any(text in each.text for text in beyond) for each in found)
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        {"name": "a"},
-        {"name": "a", "rules": [{}]},
-        {"name": "a", "rules": [{"then": {"error": 89, "delay": 1}}]},
-        {"name": "a", "rules": [{"then": {"problem": "conflict", "reason": "x"}}]},
-        {"name": "a", "rules": [{"then": {"delay": {"seconds": 1, "between": [1, 2]}}}]},
-        {"name": "a", "rules": [{"then": {"respond": {}}}]},
-    ],
-)
+@pytest.mark.parametrize("document", [
+    {"name": "a"},
+    {"name": "a", "rules": [{}]},
+    {"name": "a", "rules": [{"then": {"error": 89, "delay": 1}}]},
+    {"name": "a", "rules": [{"then": {"problem": "conflict", "reason": "x"}}]},
+    {"name": "a", "rules": [{"then": {"delay": {"seconds": 1, "between": [1, 2]}}}]},
+    {"name": "a", "rules": [{"then": {"respond": {}}}]},
+])  # fmt: skip
 def test_both_refuse(document: dict[str, Any]) -> None:
     """What depends on several fields is refused by both."""
     assert not VALIDATOR.is_valid(document)

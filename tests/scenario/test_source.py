@@ -26,27 +26,24 @@ def fault(text: str, file: Path = YAML) -> tuple[int, int, str]:
     return raised.value.line, raised.value.column, raised.value.text
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("no", "no"),
-        ("12:30", "12:30"),
-        ("2026-01-01", "2026-01-01"),
-        ("true", True),
-        ("~", None),
-        ("1", 1),
-        ("-12", -12),
-        ("1.5", 1.5),
-        ("1e3", 1000.0),
-        ("1e-300", 1e-300),
-        ("1e999", "1e999"),
-        ("'1'", "1"),
-        ('"true"', "true"),
-        (".inf", ".inf"),
-        ("012345678901234567890", "012345678901234567890"),
-        ("|\n  a\n  b\n", "a\nb\n"),
-    ],
-)
+@pytest.mark.parametrize(("text", "value"), [
+    ("no", "no"),
+    ("12:30", "12:30"),
+    ("2026-01-01", "2026-01-01"),
+    ("true", True),
+    ("~", None),
+    ("1", 1),
+    ("-12", -12),
+    ("1.5", 1.5),
+    ("1e3", 1000.0),
+    ("1e-300", 1e-300),
+    ("1e999", "1e999"),
+    ("'1'", "1"),
+    ('"true"', "true"),
+    (".inf", ".inf"),
+    ("012345678901234567890", "012345678901234567890"),
+    ("|\n  a\n  b\n", "a\nb\n"),
+])  # fmt: skip
 def test_values_are_those_of_yaml_1_2(text: str, value: Any) -> None:
     """Words, times and dates stay text; numbers, truth values and null are what they look like."""
     found = data(f"value: {text}")["value"]
@@ -71,23 +68,20 @@ def test_places() -> None:
     assert (2, 3) == read(JSON, b'{"a": 1,\n  "b": 2}').locate(("b",))
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "column", "expected"),
-    [
-        ("a: &x 1\nb: *x", 1, 4, "anchors"),
-        ("a: 1\nb: *x", 2, 4, "aliases"),
-        ("a: !!python/object:os.system x", 1, 4, "tags are not allowed"),
-        ("%TAG ! tag:x,2000:\n---\na: 1", 2, 1, "tags are not allowed"),
-        ("a: 1\na: 2", 2, 1, 'key "a" occurs twice'),
-        ("a: 1\n---\nb: 1", 2, 1, "second document"),
-        ("a: 1\nb: [", 2, 5, "not valid YAML"),
-        ("a: 1\nb: [1,\n2\nc: 3", 2, 4, "what opens here is not closed; line 4: expected"),
-        ('a: "b\nc: d\n', 1, 4, "what opens here is not closed; line 3: found"),
-        ("? [a]\n: b", 1, 3, "a key must be plain text"),
-        ("", 1, 1, "the file is empty"),
-        ("a: \x01", 1, 1, "not valid YAML"),
-    ],
-)
+@pytest.mark.parametrize(("text", "line", "column", "expected"), [
+    ("a: &x 1\nb: *x", 1, 4, "anchors"),
+    ("a: 1\nb: *x", 2, 4, "aliases"),
+    ("a: !!python/object:os.system x", 1, 4, "tags are not allowed"),
+    ("%TAG ! tag:x,2000:\n---\na: 1", 2, 1, "tags are not allowed"),
+    ("a: 1\na: 2", 2, 1, 'key "a" occurs twice'),
+    ("a: 1\n---\nb: 1", 2, 1, "second document"),
+    ("a: 1\nb: [", 2, 5, "not valid YAML"),
+    ("a: 1\nb: [1,\n2\nc: 3", 2, 4, "what opens here is not closed; line 4: expected"),
+    ('a: "b\nc: d\n', 1, 4, "what opens here is not closed; line 3: found"),
+    ("? [a]\n: b", 1, 3, "a key must be plain text"),
+    ("", 1, 1, "the file is empty"),
+    ("a: \x01", 1, 1, "not valid YAML"),
+])  # fmt: skip
 def test_what_is_not_taken(text: str, line: int, column: int, expected: str) -> None:
     """Of YAML only what JSON also has is accepted; the rest is refused at its place."""
     found = fault(text)
@@ -96,14 +90,11 @@ def test_what_is_not_taken(text: str, line: int, column: int, expected: str) -> 
     assert expected in found[2]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('{"a": 1, "a": 2}', 'key "a" occurs twice'),
-        ('{"a": }', "not valid JSON"),
-        ('{"a": NaN}', "not valid JSON"),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), [
+    ('{"a": 1, "a": 2}', 'key "a" occurs twice'),
+    ('{"a": }', "not valid JSON"),
+    ('{"a": NaN}', "not valid JSON"),
+])  # fmt: skip
 def test_json_that_is_not_taken(text: str, expected: str) -> None:
     """JSON is checked by the same rules."""
     assert expected in fault(text, JSON)[2]

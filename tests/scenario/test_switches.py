@@ -19,21 +19,18 @@ def ask(box: Sandbox, **headers: str) -> Any:
     return box.call("GET", LINE_ITEMS, headers=headers)
 
 
-@pytest.mark.parametrize(
-    ("prefer", "status", "code"),
-    [
-        ("code=404", 404, "NOT_FOUND"),
-        ('code="404"', 404, "NOT_FOUND"),
-        ("respond-async, code=503", 503, "SERVICE_UNAVAILABLE"),
-        ("Code=418", 418, "INVALID_PARAMETER"),
-        ("code=405", 405, "METHOD_NOT_ALLOWED"),
-        ("code=408", 408, "CANCELLED_REQUEST"),
-        ("code=423", 423, "LOCK_ACQUISITION_TIMEOUT"),
-        ("code=599", 599, "INTERNAL_ERROR"),
-        ("code=89", 401, 89),
-        ("code=LINE_ITEM_NOT_FOUND", 404, "LINE_ITEM_NOT_FOUND"),
-    ],
-)
+@pytest.mark.parametrize(("prefer", "status", "code"), [
+    ("code=404", 404, "NOT_FOUND"),
+    ('code="404"', 404, "NOT_FOUND"),
+    ("respond-async, code=503", 503, "SERVICE_UNAVAILABLE"),
+    ("Code=418", 418, "INVALID_PARAMETER"),
+    ("code=405", 405, "METHOD_NOT_ALLOWED"),
+    ("code=408", 408, "CANCELLED_REQUEST"),
+    ("code=423", 423, "LOCK_ACQUISITION_TIMEOUT"),
+    ("code=599", 599, "INTERNAL_ERROR"),
+    ("code=89", 401, 89),
+    ("code=LINE_ITEM_NOT_FOUND", 404, "LINE_ITEM_NOT_FOUND"),
+])  # fmt: skip
 def test_prefer_a_code(box: Sandbox, prefer: str, status: int, code: Any) -> None:
     """A status, a numeric or a named code answers this request, and only this one."""
     answer = ask(box, Prefer=prefer)
@@ -55,16 +52,13 @@ def test_prefer_429(box: Sandbox) -> None:
     assert int(answer.headers["x-rate-limit-reset"]) > box.world.clock.now().timestamp()
 
 
-@pytest.mark.parametrize(
-    ("prefer", "status", "slug"),
-    [
-        ("problem=usage-capped", 429, "/2/problems/usage-capped"),
-        ("problem=about-blank", 500, "about:blank"),
-        ("code=409", 409, "/2/problems/conflict"),
-        ("code=404", 404, "/2/problems/resource-not-found"),
-        ("code=504", 504, "about:blank"),
-    ],
-)
+@pytest.mark.parametrize(("prefer", "status", "slug"), [
+    ("problem=usage-capped", 429, "/2/problems/usage-capped"),
+    ("problem=about-blank", 500, "about:blank"),
+    ("code=409", 409, "/2/problems/conflict"),
+    ("code=404", 404, "/2/problems/resource-not-found"),
+    ("code=504", 504, "about:blank"),
+])  # fmt: skip
 def test_prefer_a_problem(box: Sandbox, prefer: str, status: int, slug: str) -> None:
     """A slug, or the problem that an operation documents for a status."""
     answer = replay(box, Prefer=prefer)
@@ -92,17 +86,14 @@ def test_other_preferences(box: Sandbox, prefer: str) -> None:
     assert 200 == ask(box, Prefer=prefer).status_code
 
 
-@pytest.mark.parametrize(
-    ("headers", "expected"),
-    [
-        ({"Prefer": "code=200"}, "neither a status from 400 to 599 nor a numeric code"),
-        ({"Prefer": "code=399"}, "neither a status"),
-        ({"Prefer": "code=600"}, "neither a status"),
-        ({"Prefer": "code=LINE_ITEM_NOT_FOUMD"}, "Did you mean 'LINE_ITEM_NOT_FOUND'?"),
-        ({"Prefer": "problem=usage-caped"}, "Did you mean 'usage-capped'?"),
-        ({"X-Mock-Scenario": "nowhere"}, "There is no scenario 'nowhere'"),
-    ],
-)
+@pytest.mark.parametrize(("headers", "expected"), [
+    ({"Prefer": "code=200"}, "neither a status from 400 to 599 nor a numeric code"),
+    ({"Prefer": "code=399"}, "neither a status"),
+    ({"Prefer": "code=600"}, "neither a status"),
+    ({"Prefer": "code=LINE_ITEM_NOT_FOUMD"}, "Did you mean 'LINE_ITEM_NOT_FOUND'?"),
+    ({"Prefer": "problem=usage-caped"}, "Did you mean 'usage-capped'?"),
+    ({"X-Mock-Scenario": "nowhere"}, "There is no scenario 'nowhere'"),
+])  # fmt: skip
 def test_bad_switches(box: Sandbox, headers: dict[str, str], expected: str) -> None:
     """What cannot be asked for is refused, with what can."""
     answer = ask(box, **headers)
@@ -171,31 +162,28 @@ def faults(on: str, when: str) -> list[tuple[str, str]]:
     return []
 
 
-@pytest.mark.parametrize(
-    ("on", "when", "field", "text"),
-    [
-        ("line_items.get", "{path: {line_itm_id: x}}", "path.line_itm_id",
-         "line_items.get has no path parameter 'line_itm_id'. Did you mean 'line_item_id'? "
-         "Known: account_id, line_item_id."),
-        ("line_items.list", "{path: {line_item_id: x}}", "path.line_item_id",
-         "line_items.list has no path parameter 'line_item_id'. Known: account_id."),
-        ("accounts.list", "{path: {id: x}}", "path.id",
-         "accounts.list has no path parameter 'id'. Known: none."),
-        ("[line_items.list, accounts.get]", "{path: {acount_id: x}}", "path.acount_id",
-         "none of these operations has a path parameter 'acount_id'. Did you mean 'account_id'? "
-         "Known: account_id."),
-        ('"*"', "{path: {line_itm_id: x}}", "path.line_itm_id",
-         "no operation has a path parameter 'line_itm_id'. Did you mean 'line_item_id'?"),
-        ("GET /2/shops/:list_id", "{path: {id: x}}", "path.id",
-         "GET /2/shops/:list_id has no path parameter 'id'. Known: list_id."),
-        ("/2/users/:user_id/lists", "{path: {key: x}}", "path.key",
-         "/2/users/:user_id/lists has no path parameter 'key'. Known: user_id, id."),
-        ("line_items.list", "{query: {curser: x}}", "query.curser",
-         "line_items.list has no query parameter 'curser'. Did you mean 'cursor'? Known: "),
-        ("cards_poll.create", "{form: {nam: x}}", "form.nam",
-         "cards_poll.create has no form parameter 'nam'. Did you mean 'name'?"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("on", "when", "field", "text"), [
+    ("line_items.get", "{path: {line_itm_id: x}}", "path.line_itm_id",
+     "line_items.get has no path parameter 'line_itm_id'. Did you mean 'line_item_id'? "
+     "Known: account_id, line_item_id."),
+    ("line_items.list", "{path: {line_item_id: x}}", "path.line_item_id",
+     "line_items.list has no path parameter 'line_item_id'. Known: account_id."),
+    ("accounts.list", "{path: {id: x}}", "path.id",
+     "accounts.list has no path parameter 'id'. Known: none."),
+    ("[line_items.list, accounts.get]", "{path: {acount_id: x}}", "path.acount_id",
+     "none of these operations has a path parameter 'acount_id'. Did you mean 'account_id'? "
+     "Known: account_id."),
+    ('"*"', "{path: {line_itm_id: x}}", "path.line_itm_id",
+     "no operation has a path parameter 'line_itm_id'. Did you mean 'line_item_id'?"),
+    ("GET /2/shops/:list_id", "{path: {id: x}}", "path.id",
+     "GET /2/shops/:list_id has no path parameter 'id'. Known: list_id."),
+    ("/2/users/:user_id/lists", "{path: {key: x}}", "path.key",
+     "/2/users/:user_id/lists has no path parameter 'key'. Known: user_id, id."),
+    ("line_items.list", "{query: {curser: x}}", "query.curser",
+     "line_items.list has no query parameter 'curser'. Did you mean 'cursor'? Known: "),
+    ("cards_poll.create", "{form: {nam: x}}", "form.nam",
+     "cards_poll.create has no form parameter 'nam'. Did you mean 'name'?"),
+])  # fmt: skip
 def test_misspelt_names(on: str, when: str, field: str, text: str) -> None:
     """A name that no request can have is a fault, with what was meant and what there is."""
     ((place, found),) = faults(on, when)
@@ -204,20 +192,17 @@ def test_misspelt_names(on: str, when: str, field: str, text: str) -> None:
     assert found.startswith(text)
 
 
-@pytest.mark.parametrize(
-    ("on", "when"),
-    [
-        ("line_items.get", "{path: {line_item_id: x, account_id: y}}"),
-        ("[line_items.list, line_items.get]", "{path: {line_item_id: x}}"),
-        ('"*"', "{path: {line_item_id: x}, query: {cursor: x}}"),
-        ("GET /2/shops/:id", "{path: {id: x}, query: {curser: x}}"),
-        ("/2/shops", "{path: {id: x}}"),
-        ("line_items.list", "{query: {cursor: x, oauth_nonce: y}}"),
-        ("line_items.list", "{query: {fail-please: x}}"),
-        ("cards_poll.create", "{form: {name: x}}"),
-        ("webhooks.replay", "{json: {webhook_id: x}}"),
-    ],
-)
+@pytest.mark.parametrize(("on", "when"), [
+    ("line_items.get", "{path: {line_item_id: x, account_id: y}}"),
+    ("[line_items.list, line_items.get]", "{path: {line_item_id: x}}"),
+    ('"*"', "{path: {line_item_id: x}, query: {cursor: x}}"),
+    ("GET /2/shops/:id", "{path: {id: x}, query: {curser: x}}"),
+    ("/2/shops", "{path: {id: x}}"),
+    ("line_items.list", "{query: {cursor: x, oauth_nonce: y}}"),
+    ("line_items.list", "{query: {fail-please: x}}"),
+    ("cards_poll.create", "{form: {name: x}}"),
+    ("webhooks.replay", "{json: {webhook_id: x}}"),
+])  # fmt: skip
 def test_names_that_may_be(on: str, when: str) -> None:
     """Real names pass, and so do names of one's own that look like no other."""
     assert [] == faults(on, when)

@@ -76,14 +76,11 @@ def test_the_text_is_easy_to_read() -> None:
     assert "r:\n  - status: 503\n  - status: 503\n" in text
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "", "..", "../a.yaml", "/etc/a.yaml", "a/../../b.yaml", "a\\b.yaml", ".a.yaml", "a b.yaml",
-        "a.txt", "a", "users.json", "a/b/c/d/e/f.yaml", "ä.yaml", "a\n.yaml", "a.yaml\x00", "a/",
-        f"{'a' * 200}.yaml", "folder.yaml",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("name", [
+    "", "..", "../a.yaml", "/etc/a.yaml", "a/../../b.yaml", "a\\b.yaml", ".a.yaml", "a b.yaml",
+    "a.txt", "a", "users.json", "a/b/c/d/e/f.yaml", "ä.yaml", "a\n.yaml", "a.yaml\x00", "a/",
+    f"{'a' * 200}.yaml", "folder.yaml",
+])  # fmt: skip
 def test_names_that_are_refused(tmp_path: Path, name: str) -> None:
     """A name that leads out of the folder, or that no scenario file has, is refused."""
     (tmp_path / "folder.yaml").mkdir()

@@ -181,23 +181,12 @@ def test_the_version_is_part_of_the_path(box: Sandbox, operation: Operation, ver
 
 
 @pytest.mark.spec("B, Not shown", "Endpoints not shown", "Parameters of the")
-@pytest.mark.parametrize(
-    "path",
-    [
-        f"/12/product_catalogs/{CATALOG}/scheduled_feeds",
-        *(
-            f"/12/accounts/{ACCOUNT}/{family}"
-            for family in (
-                "scheduled_posts",
-                "draft_posts",
-                "videos",
-                "media_creatives",
-                "promoted_posts",
-                "targeting_criteria?line_item_ids=itttx",
-            )
-        ),
-    ],
-)
+@pytest.mark.parametrize("path", [
+    f"/12/product_catalogs/{CATALOG}/scheduled_feeds",
+    *(f"/12/accounts/{ACCOUNT}/{family}" for family in ("scheduled_posts", "draft_posts", "videos",
+                                                        "media_creatives", "promoted_posts",
+                                                        "targeting_criteria?line_item_ids=itttx")),
+])  # fmt: skip
 def test_endpoints_that_are_not_shown_are_not_the_documents(path: str) -> None:
     """What the document does not show is a gap or no route: --strict serves none of it."""
     answer = sandbox(strict=True).call("GET", path)

@@ -77,23 +77,18 @@ def test_the_release_history_is_that_of_the_product() -> None:
 @pytest.mark.spec("A, Events", "spaces.start: a", case="spaces.start")
 @pytest.mark.spec("A, Events", "spaces.end: a Space", case="spaces.end")
 @pytest.mark.spec("A, Events", "dm.received, dm.sent", case="indicate_typing")
-@pytest.mark.parametrize(
-    ("name", "meaning"),
-    [
-        ("profile.update.bio", "bio changed"),
-        ("profile.update.verified", "verification status changed"),
-        ("profile.update.affiliate", "affiliate badge changed"),
-        ("profile.update.screenname", "handle changed"),
-        ("post.create", "a user creates a post"),
-        ("post.delete", "a user deletes a post"),
-        ("spaces.start", "a Space starts"),
-        ("spaces.end", "a Space ends"),
-        *(
-            (f"dm.{kind}", "legacy direct-message event")
-            for kind in ("received", "sent", "read", "indicate_typing")
-        ),
-    ],
-)
+@pytest.mark.parametrize(("name", "meaning"), [
+    ("profile.update.bio", "bio changed"),
+    ("profile.update.verified", "verification status changed"),
+    ("profile.update.affiliate", "affiliate badge changed"),
+    ("profile.update.screenname", "handle changed"),
+    ("post.create", "a user creates a post"),
+    ("post.delete", "a user deletes a post"),
+    ("spaces.start", "a Space starts"),
+    ("spaces.end", "a Space ends"),
+    *((f"dm.{kind}", "legacy direct-message event") for kind in ("received", "sent", "read",
+                                                                 "indicate_typing")),
+])  # fmt: skip
 def test_the_event_types_of_the_document(name: str, meaning: str) -> None:
     """Each is known with the document's words, and in force today without a warning."""
     today = {entry.name: entry for entry in list_names_in_force(datetime(2026, 11, 20, tzinfo=UTC))}
@@ -135,27 +130,24 @@ def box() -> Sandbox:
 @pytest.mark.spec("A, Release history", "2025-09-09: Filtered", "2025-07-28: share_with_followers")
 @pytest.mark.spec("A, Release history", "2025-07-08: Community", "2025-05-20: Account")
 @pytest.mark.spec("A, Release history", "2025-02-18: affiliation.user_id")
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("GET", "/2/activity/stream"),
-        ("POST", "/2/activity/subscriptions"),
-        ("GET", "/2/news/search"),
-        ("GET", "/2/news/1"),
-        ("GET", "/2/connections"),
-        ("DELETE", "/2/connections"),
-        ("DELETE", "/2/connections/all"),
-        ("DELETE", "/2/connections/filtered_stream"),
-        ("POST", "/2/evaluate_note"),
-        ("GET", "/2/posts/search/stream/rules"),
-        ("GET", "/2/notes/search/posts_eligible_for_notes"),
-        ("GET", "/2/notes/search/notes_written"),
-        ("POST", "/2/notes"),
-        ("POST", "/2/posts"),
-        ("POST", "/2/articles/draft"),
-        ("GET", "/2/webhooks"),
-    ],
-)
+@pytest.mark.parametrize(("method", "path"), [
+    ("GET", "/2/activity/stream"),
+    ("POST", "/2/activity/subscriptions"),
+    ("GET", "/2/news/search"),
+    ("GET", "/2/news/1"),
+    ("GET", "/2/connections"),
+    ("DELETE", "/2/connections"),
+    ("DELETE", "/2/connections/all"),
+    ("DELETE", "/2/connections/filtered_stream"),
+    ("POST", "/2/evaluate_note"),
+    ("GET", "/2/posts/search/stream/rules"),
+    ("GET", "/2/notes/search/posts_eligible_for_notes"),
+    ("GET", "/2/notes/search/notes_written"),
+    ("POST", "/2/notes"),
+    ("POST", "/2/posts"),
+    ("POST", "/2/articles/draft"),
+    ("GET", "/2/webhooks"),
+])  # fmt: skip
 def test_what_is_only_named_is_no_documented_route(box: Sandbox, method: str, path: str) -> None:
     """--strict serves no shape that the document does not show: no route, or 501."""
     response = box.call(method, path, keys=BEARER)

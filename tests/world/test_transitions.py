@@ -118,14 +118,11 @@ def test_a_move_is_told(world: World) -> None:
     assert told == [Notice("job:DONE", "7")]
 
 
-@pytest.mark.parametrize(
-    ("kind", "key", "to", "text"),
-    [
-        ("jub", "7", "DONE", "no transition kind 'jub'; there are: job"),
-        ("job", "8", "DONE", "no record '8' in jobs"),
-        ("job", "7", "ENDED", "job has no state 'ENDED'; its states: RUNNING, DONE, FAILED"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "key", "to", "text"), [
+    ("jub", "7", "DONE", "no transition kind 'jub'; there are: job"),
+    ("job", "8", "DONE", "no record '8' in jobs"),
+    ("job", "7", "ENDED", "job has no state 'ENDED'; its states: RUNNING, DONE, FAILED"),
+])  # fmt: skip
 def test_what_there_is_not_is_told(world: World, kind: str, key: str, to: str, text: str) -> None:
     """An unknown kind, record or state is refused, naming what there is."""
     with pytest.raises(UnknownTransition) as caught:
@@ -146,19 +143,16 @@ def test_the_paces_can_be_saved(world: World) -> None:
     assert (default, world.transitions.paces["job"]) == (Pace(), Pace("polls", 2.0, 3))
 
 
-@pytest.mark.parametrize(
-    "pace",
-    [
-        {"progression": "fast"},
-        {"seconds": -0.1},
-        {"seconds": float("inf")},
-        {"seconds": float("nan")},
-        {"seconds": "2"},
-        {"seconds": True},
-        {"polls": 0},
-        {"polls": 1.0},
-    ],
-)
+@pytest.mark.parametrize("pace", [
+    {"progression": "fast"},
+    {"seconds": -0.1},
+    {"seconds": float("inf")},
+    {"seconds": float("nan")},
+    {"seconds": "2"},
+    {"seconds": True},
+    {"polls": 0},
+    {"polls": 1.0},
+])  # fmt: skip
 def test_what_is_no_pace_is_refused(pace: dict[str, Any]) -> None:
     """A pace has a known progression, seconds from 0 and polls from 1 up."""
     with pytest.raises(ValueError, match=next(iter(pace))):

@@ -256,16 +256,13 @@ def test_the_setting_of_the_tolerance_is_used(world: World) -> None:
     assert "oauth1" == caller(world, signed(timestamp=then), oauth_tolerance=200).scheme
 
 
-@pytest.mark.parametrize(
-    ("auth", "challenges"),
-    [
-        (BEARER, ["Bearer"]),
-        (BASIC, ["Basic"]),
-        (USER, ["OAuth"]),
-        (APP, ["OAuth"]),
-        (EITHER, ["OAuth", "Bearer"]),
-    ],
-)
+@pytest.mark.parametrize(("auth", "challenges"), [
+    (BEARER, ["Bearer"]),
+    (BASIC, ["Basic"]),
+    (USER, ["OAuth"]),
+    (APP, ["OAuth"]),
+    (EITHER, ["OAuth", "Bearer"]),
+])  # fmt: skip
 def test_challenges(world: World, auth: Auth, challenges: list[str]) -> None:
     """A refusal names the kinds of credentials that would be accepted."""
     with pytest.raises(Unauthorized) as caught:

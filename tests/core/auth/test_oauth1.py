@@ -83,29 +83,25 @@ def signature(base: str, key: str) -> str:
 # -- published examples --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("method", "url", "authorization", "consumer_secret", "token_secret"),
-    [
-        ("POST", "https://photos.example.net/initiate",
-         ('OAuth realm="Photos", oauth_consumer_key="dpf43f3p2l4k3l03", '
-          'oauth_signature_method="HMAC-SHA1", oauth_timestamp="137131200", '
-          'oauth_nonce="wIjqoS", oauth_callback="http%3A%2F%2Fprinter.example.com%2Fready", '
-          'oauth_signature="74KNZJeDHnMBp0EMJ9ZHt%2FXKycU%3D"'), "kd94hf93k423kf44", ""),
-        ("POST", "https://photos.example.net/token",
-         ('OAuth realm="Photos", oauth_consumer_key="dpf43f3p2l4k3l03", '
-          'oauth_token="hh5s93j4hdidpola", oauth_signature_method="HMAC-SHA1", '
-          'oauth_timestamp="137131201", oauth_nonce="walatlh", '
-          'oauth_verifier="hfdp7dh39dks9884", '
-          'oauth_signature="gKgrFCywp7rO0OXSjdot%2FIHF7IU%3D"'), "kd94hf93k423kf44",
-         "hdhd0244k9j7ao03"),
-        ("GET", "http://photos.example.net/photos?file=vacation.jpg&size=original",
-         ('OAuth realm="Photos", oauth_consumer_key="dpf43f3p2l4k3l03", '
-          'oauth_token="nnch734d00sl2jdk", oauth_signature_method="HMAC-SHA1", '
-          'oauth_timestamp="137131202", oauth_nonce="chapoH", '
-          'oauth_signature="MdpQcU8iPSUjWoN%2FUDMsK2sui9I%3D"'), "kd94hf93k423kf44",
-         "pfkkdhi9sl3r4s00"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("method", "url", "authorization", "consumer_secret", "token_secret"), [
+    ("POST", "https://photos.example.net/initiate",
+     ('OAuth realm="Photos", oauth_consumer_key="dpf43f3p2l4k3l03", '
+      'oauth_signature_method="HMAC-SHA1", oauth_timestamp="137131200", '
+      'oauth_nonce="wIjqoS", oauth_callback="http%3A%2F%2Fprinter.example.com%2Fready", '
+      'oauth_signature="74KNZJeDHnMBp0EMJ9ZHt%2FXKycU%3D"'), "kd94hf93k423kf44", ""),
+    ("POST", "https://photos.example.net/token",
+     ('OAuth realm="Photos", oauth_consumer_key="dpf43f3p2l4k3l03", '
+      'oauth_token="hh5s93j4hdidpola", oauth_signature_method="HMAC-SHA1", '
+      'oauth_timestamp="137131201", oauth_nonce="walatlh", oauth_verifier="hfdp7dh39dks9884", '
+      'oauth_signature="gKgrFCywp7rO0OXSjdot%2FIHF7IU%3D"'), "kd94hf93k423kf44",
+     "hdhd0244k9j7ao03"),
+    ("GET", "http://photos.example.net/photos?file=vacation.jpg&size=original",
+     ('OAuth realm="Photos", oauth_consumer_key="dpf43f3p2l4k3l03", '
+      'oauth_token="nnch734d00sl2jdk", oauth_signature_method="HMAC-SHA1", '
+      'oauth_timestamp="137131202", oauth_nonce="chapoH", '
+      'oauth_signature="MdpQcU8iPSUjWoN%2FUDMsK2sui9I%3D"'), "kd94hf93k423kf44",
+     "pfkkdhi9sl3r4s00"),
+])  # fmt: skip
 def test_rfc_protocol_example(
     method: str, url: str, authorization: str, consumer_secret: str, token_secret: str
 ) -> None:
@@ -258,24 +254,21 @@ def test_signatures_of_other_clients(
     assert verify(signed, parsed(signed), *secrets)
 
 
-@pytest.mark.parametrize(
-    ("url", "form", "normalized"),
-    [
-        ("?ids[]=2&ids[]=10&ids[]=1", None, "ids%5B%5D=1&ids%5B%5D=10&ids%5B%5D=2"),
-        ("?q=a+b", None, "q=a%20b"),
-        ("?q=a%2Bb", None, "q=a%2Bb"),
-        ("?q=~-._", None, "q=~-._"),
-        ("?q=%7E%2D", None, "q=~-"),
-        ("?q=caf%C3%A9", None, "q=caf%C3%A9"),
-        ("?q=café", None, "q=caf%C3%A9"),
-        ("?q=%FF", None, "q=%EF%BF%BD"),
-        ("?a&b=", None, "a=&b="),
-        ("?a=1&&b=2", None, "a=1&b=2"),
-        ("?a=1#part?b=2", None, "a=1"),
-        ("", "a=%21%2A%27%28%29", "a=%21%2A%27%28%29"),
-        ("?x=1", "x=1", "x=1&x=1"),
-    ],
-)
+@pytest.mark.parametrize(("url", "form", "normalized"), [
+    ("?ids[]=2&ids[]=10&ids[]=1", None, "ids%5B%5D=1&ids%5B%5D=10&ids%5B%5D=2"),
+    ("?q=a+b", None, "q=a%20b"),
+    ("?q=a%2Bb", None, "q=a%2Bb"),
+    ("?q=~-._", None, "q=~-._"),
+    ("?q=%7E%2D", None, "q=~-"),
+    ("?q=caf%C3%A9", None, "q=caf%C3%A9"),
+    ("?q=café", None, "q=caf%C3%A9"),
+    ("?q=%FF", None, "q=%EF%BF%BD"),
+    ("?a&b=", None, "a=&b="),
+    ("?a=1&&b=2", None, "a=1&b=2"),
+    ("?a=1#part?b=2", None, "a=1"),
+    ("", "a=%21%2A%27%28%29", "a=%21%2A%27%28%29"),
+    ("?x=1", "x=1", "x=1&x=1"),
+])  # fmt: skip
 def test_parameters_as_sent(url: str, form: str | None, normalized: str) -> None:
     """Query and form are decoded as forms are and encoded as RFC 5849 asks."""
     credentials = parsed(request(url=URL + url, form=form))
@@ -328,16 +321,12 @@ def test_contradictory_places(name: str) -> None:
     ) == fault(signed)
 
 
-@pytest.mark.parametrize(
-    ("authorization", "url", "form", "name", "place"),
-    [
-        (header(COMPLETE) + ', oauth_nonce="nonce"', URL, None, "oauth_nonce", "header"),
-        (header(COMPLETE) + ', x="1", x="2"', URL, None, "x", "header"),
-        (header(COMPLETE), f"{URL}?oauth_token=token&oauth_token=token", None, "oauth_token",
-         "query"),
-        (header(COMPLETE), URL, "oauth_token=token&oauth_token=token", "oauth_token", "body"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("authorization", "url", "form", "name", "place"), [
+    (header(COMPLETE) + ', oauth_nonce="nonce"', URL, None, "oauth_nonce", "header"),
+    (header(COMPLETE) + ', x="1", x="2"', URL, None, "x", "header"),
+    (header(COMPLETE), f"{URL}?oauth_token=token&oauth_token=token", None, "oauth_token", "query"),
+    (header(COMPLETE), URL, "oauth_token=token&oauth_token=token", "oauth_token", "body"),
+])  # fmt: skip
 def test_repeated_in_one_place(
     authorization: str, url: str, form: str | None, name: str, place: str
 ) -> None:
@@ -382,35 +371,29 @@ def test_unsigned(authorization: str | None, form: str | None) -> None:
     assert parse(SignedRequest("POST", f"{URL}?b=2", authorization, form)) is None
 
 
-@pytest.mark.parametrize(
-    ("authorization", "pairs"),
-    [
-        ('OAuth a="1",b="2"', [("a", "1"), ("b", "2")]),
-        ('oauth  a = "1" ,\tb="2",', [("a", "1"), ("b", "2")]),
-        ('OAuth a="x,y=z", b=2,, c=""', [("a", "x,y=z"), ("b", "2"), ("c", "")]),
-        ('OAuth a="1%2B+%20%C3%A9%"', [("a", "1++ é%")]),
-        ('OAuth %61="1", realm="http://x/"', [("a", "1"), ("realm", "http://x/")]),
-        ("OAuth", []),
-        ("Bearer a", None),
-        (None, None),
-    ],
-)
+@pytest.mark.parametrize(("authorization", "pairs"), [
+    ('OAuth a="1",b="2"', [("a", "1"), ("b", "2")]),
+    ('oauth  a = "1" ,\tb="2",', [("a", "1"), ("b", "2")]),
+    ('OAuth a="x,y=z", b=2,, c=""', [("a", "x,y=z"), ("b", "2"), ("c", "")]),
+    ('OAuth a="1%2B+%20%C3%A9%"', [("a", "1++ é%")]),
+    ('OAuth %61="1", realm="http://x/"', [("a", "1"), ("realm", "http://x/")]),
+    ("OAuth", []),
+    ("Bearer a", None),
+    (None, None),
+])  # fmt: skip
 def test_header_syntax(authorization: str | None, pairs: list[tuple[str, str]] | None) -> None:
     """Items of the header are separated by commas, quoted or not, and percent-decoded."""
     assert pairs == authorization_parameters(authorization)
 
 
-@pytest.mark.parametrize(
-    ("authorization", "item"),
-    [
-        ('OAuth a="1", b', 2),
-        ('OAuth a="1" b="2"', 1),
-        ('OAuth a="1', 1),
-        ('OAuth ="1"', 1),
-        ('OAuth a=1"2"', 1),
-        ('OAuth a="1", b="2", c d="3"', 3),
-    ],
-)
+@pytest.mark.parametrize(("authorization", "item"), [
+    ('OAuth a="1", b', 2),
+    ('OAuth a="1" b="2"', 1),
+    ('OAuth a="1', 1),
+    ('OAuth ="1"', 1),
+    ('OAuth a=1"2"', 1),
+    ('OAuth a="1", b="2", c d="3"', 3),
+])  # fmt: skip
 def test_header_faults(authorization: str, item: int) -> None:
     """A header of another form is refused and the place of the fault is named."""
     expected = (
@@ -505,23 +488,18 @@ def test_optional_parameters() -> None:
 
 @pytest.mark.spec("A, Authentication", "Header Authorization")
 @pytest.mark.spec("A, POST {base_url}/oauth/request_token", "oauth_nonce accepts")
-@pytest.mark.parametrize(
-    ("name", "values", "message"),
-    [
-        ("oauth_signature_method", ["PLAINTEXT", "RSA-SHA1", "HMAC-SHA256", "hmac-sha1"],
-         "oauth_signature_method '{}' is not supported; sign with HMAC-SHA1 and write it exactly "
-         "so"),
-        ("oauth_version", ["1.0b", "2.0", "1", ""],
-         "oauth_version must be 1.0 or left out, got '{}'"),
-        ("oauth_timestamp",
-         ["0", "00", "-5", "+5", "5.0", " 5", "1e3", "١٢٣", "²", "abc", "9" * 20],
-         "oauth_timestamp must be a positive whole number of seconds since 1970 in ASCII digits, "
-         "at most 19 of them, got '{}'"),
-        ("oauth_nonce", ["é"], "oauth_nonce accepts ASCII characters only, got '{}'"),
-        ("oauth_nonce", ["n" * (MAX_NONCE_CHARACTERS + 1)],
-         "oauth_nonce has 256 characters; at most 255 are allowed"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "values", "message"), [
+    ("oauth_signature_method", ["PLAINTEXT", "RSA-SHA1", "HMAC-SHA256", "hmac-sha1"],
+     "oauth_signature_method '{}' is not supported; sign with HMAC-SHA1 and write it exactly "
+     "so"),
+    ("oauth_version", ["1.0b", "2.0", "1", ""], "oauth_version must be 1.0 or left out, got '{}'"),
+    ("oauth_timestamp", ["0", "00", "-5", "+5", "5.0", " 5", "1e3", "١٢٣", "²", "abc", "9" * 20],
+     "oauth_timestamp must be a positive whole number of seconds since 1970 in ASCII digits, "
+     "at most 19 of them, got '{}'"),
+    ("oauth_nonce", ["é"], "oauth_nonce accepts ASCII characters only, got '{}'"),
+    ("oauth_nonce", ["n" * (MAX_NONCE_CHARACTERS + 1)],
+     "oauth_nonce has 256 characters; at most 255 are allowed"),
+])  # fmt: skip
 def test_values_that_are_refused(name: str, values: list[str], message: str) -> None:
     """The message says what the parameter may be, and what was sent."""
     for value in values:

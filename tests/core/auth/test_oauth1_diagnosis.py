@@ -222,17 +222,13 @@ def counted(signed: SignedRequest, monkeypatch: pytest.MonkeyPatch) -> tuple[Dia
     return found, len(signings), sum(signings)
 
 
-@pytest.mark.parametrize(
-    ("query", "form"),
-    [
-        ("&".join(f"p{place}=%25{place}" for place in range(5_000)), None),
-        ("a=1", "&".join("a=1" for _ in range(20_000))),
-        ("q=" + "x" * 200_000, "a[]=%20" * 5_000),
-        ("&".join(f"p{place}=%25+{place}" for place in range(50)), None),
-        ("oauth_token=token&b=1", "oauth_token=token"),
-    ],
-    ids=["names", "repeated", "long", "detailed", "merged"],
-)
+@pytest.mark.parametrize(("query", "form"), [
+    ("&".join(f"p{place}=%25{place}" for place in range(5_000)), None),
+    ("a=1", "&".join("a=1" for _ in range(20_000))),
+    ("q=" + "x" * 200_000, "a[]=%20" * 5_000),
+    ("&".join(f"p{place}=%25+{place}" for place in range(50)), None),
+    ("oauth_token=token&b=1", "oauth_token=token"),
+], ids=["names", "repeated", "long", "detailed", "merged"])  # fmt: skip
 def test_hostile_requests_are_bounded(
     query: str, form: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

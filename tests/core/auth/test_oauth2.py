@@ -112,18 +112,13 @@ def test_a_bearer_token_of_an_app_needs_no_scopes(box: Sandbox) -> None:
     assert 200 == box.call("GET", LIST).status_code
 
 
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"state": "invalidated"}, "this OAuth 2.0 user token was revoked"),
-        ({"kind": "refresh"},
-         "this is a refresh token; exchange it at POST /2/oauth2/token first"),
-        ({"kind": "code"},
-         "this is an authorization code; exchange it at POST /2/oauth2/token first"),
-        ({"kind": "access"}, "this is an OAuth 1.0a access token"),
-        ({"kind": "request"}, "this is an OAuth 1.0a request token"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("changes", "reason"), [
+    ({"state": "invalidated"}, "this OAuth 2.0 user token was revoked"),
+    ({"kind": "refresh"}, "this is a refresh token; exchange it at POST /2/oauth2/token first"),
+    ({"kind": "code"}, "this is an authorization code; exchange it at POST /2/oauth2/token first"),
+    ({"kind": "access"}, "this is an OAuth 1.0a access token"),
+    ({"kind": "request"}, "this is an OAuth 1.0a request token"),
+])  # fmt: skip
 def test_what_a_refused_token_is_stands_in_the_journal(
     box: Sandbox, changes: dict[str, str], reason: str
 ) -> None:

@@ -92,17 +92,11 @@ def test_a_session_knows_what_for_it_was_begun(world: World) -> None:
     assert not Session.anonymous().is_logged_in_for("t1")
 
 
-@pytest.mark.parametrize(
-    ("base_url", "expected"),
-    [
-        ("http://localhost", "Path=/oauth; HttpOnly; SameSite=Lax"),
-        ("http://localhost/~w1", "Path=/~w1/oauth; HttpOnly; SameSite=Lax"),
-        (
-            "https://localhost/mounted/~w1",
-            "Path=/mounted/~w1/oauth; HttpOnly; SameSite=Lax; Secure",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("base_url", "expected"), [
+    ("http://localhost", "Path=/oauth; HttpOnly; SameSite=Lax"),
+    ("http://localhost/~w1", "Path=/~w1/oauth; HttpOnly; SameSite=Lax"),
+    ("https://localhost/mounted/~w1", "Path=/mounted/~w1/oauth; HttpOnly; SameSite=Lax; Secure"),
+])  # fmt: skip
 def test_the_cookie_is_for_this_address(world: World, base_url: str, expected: str) -> None:
     """Path by the address that was called; Secure over https."""
     cookie = sessions.set_cookie(call(base_url=base_url), world, Session("x" * 40))

@@ -288,16 +288,13 @@ def test_two_components_of_one_name(name: str) -> None:
 THING = {"$ref": "#/components/schemas/Thing"}
 
 
-@pytest.mark.parametrize(
-    ("returns", "data"),
-    [
-        (One(Thing), THING),
-        (Many(Thing), {"type": "array", "items": THING}),
-        (Data(Thing), THING),
-        (Data(Thing, many=True), {"type": "array", "items": THING}),
-        (Batch(Thing), {"type": "array", "items": THING}),
-    ],
-)
+@pytest.mark.parametrize(("returns", "data"), [
+    (One(Thing), THING),
+    (Many(Thing), {"type": "array", "items": THING}),
+    (Data(Thing), THING),
+    (Data(Thing, many=True), {"type": "array", "items": THING}),
+    (Batch(Thing), {"type": "array", "items": THING}),
+])  # fmt: skip
 def test_envelopes(returns: Any, data: dict[str, Any]) -> None:
     """Each envelope is described around its data."""
     content = only(operation(returns=returns))["responses"]["200"]["content"]

@@ -46,16 +46,13 @@ def test_a_generic_problem_is_titled_as_its_status(status: int | None, title: st
     assert "Mine" == problem("about:blank", status=status, title="Mine").title
 
 
-@pytest.mark.parametrize(
-    ("url", "sound"),
-    [
-        ("https://developer.example.com/", True),
-        ("urn:isbn:1", True),
-        ("developer.example.com", False),
-        ("https://a b", False),
-        ("", False),
-    ],
-)
+@pytest.mark.parametrize(("url", "sound"), [
+    ("https://developer.example.com/", True),
+    ("urn:isbn:1", True),
+    ("developer.example.com", False),
+    ("https://a b", False),
+    ("", False),
+])  # fmt: skip
 def test_registration_url_is_a_uri(url: str, *, sound: bool) -> None:
     """As document A says: string, uri."""
     if sound:
@@ -85,26 +82,23 @@ def test_required_extra_fields_are_demanded(slug: str) -> None:
     "resource-not-found",
     case="A minimum of 1 characters must be provided for parameter",
 )
-@pytest.mark.parametrize(
-    ("slug", "extra", "text"),
-    [
-        ("usage-capped", {"period": "Dayly"}, "Expected a value in Daily, Monthly"),
-        ("usage-capped", {"scope": "App"}, "Expected a value in Account, Product"),
-        ("usage-capped", {"scop": "App"}, "Did you mean 'scope'?"),
-        ("client-forbidden", {"reason": "no"}, "official-client-forbidden, client-not-enrolled"),
-        ("streaming-connection", {"connection_issue": "x"}, "TooManyConnections"),
-        ("operational-disconnect", {"disconnect_type": "x"}, "SlowReader"),
-        ("invalid-request", {"errors": []}, "A minimum of 1 items"),
-        ("invalid-request", {"errors": [{"message": "m"}]}, '"errors[0].parameters" is a required'),
-        ("resource-not-found", REQUIRED["resource-not-found"] | {"parameter": ""},
-         "A minimum of 1 characters must be provided for parameter"),
-        ("resource-unavailable", REQUIRED["resource-unavailable"] | {"resource_type": "poll"},
-         "in user, post, media, list, space, got"),
-        ("disallowed-resource", REQUIRED["disallowed-resource"] | {"section": "meta"},
-         "in data, includes, got"),
-        ("conflict", {"job": "1"}, "its extra fields: none"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("slug", "extra", "text"), [
+    ("usage-capped", {"period": "Dayly"}, "Expected a value in Daily, Monthly"),
+    ("usage-capped", {"scope": "App"}, "Expected a value in Account, Product"),
+    ("usage-capped", {"scop": "App"}, "Did you mean 'scope'?"),
+    ("client-forbidden", {"reason": "no"}, "official-client-forbidden, client-not-enrolled"),
+    ("streaming-connection", {"connection_issue": "x"}, "TooManyConnections"),
+    ("operational-disconnect", {"disconnect_type": "x"}, "SlowReader"),
+    ("invalid-request", {"errors": []}, "A minimum of 1 items"),
+    ("invalid-request", {"errors": [{"message": "m"}]}, '"errors[0].parameters" is a required'),
+    ("resource-not-found", REQUIRED["resource-not-found"] | {"parameter": ""},
+     "A minimum of 1 characters must be provided for parameter"),
+    ("resource-unavailable", REQUIRED["resource-unavailable"] | {"resource_type": "poll"},
+     "in user, post, media, list, space, got"),
+    ("disallowed-resource", REQUIRED["disallowed-resource"] | {"section": "meta"},
+     "in data, includes, got"),
+    ("conflict", {"job": "1"}, "its extra fields: none"),
+])  # fmt: skip
 def test_extra_fields_outside_the_document_are_refused(
     slug: str, extra: dict[str, object], text: str
 ) -> None:

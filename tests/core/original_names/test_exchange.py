@@ -54,17 +54,14 @@ def test_no_object_declares_both_names(operation: Operation) -> None:
         assert both <= _TWINS
 
 
-@pytest.mark.parametrize(
-    ("path", "originals"),
-    [
-        ("/12/accounts/:account_id/post", ["/12/accounts/:account_id/tweet"]),
-        ("/12/accounts/:account_id/posts/:post_id/name",
-         ["/12/accounts/:account_id/tweets/:post_id/name"]),
-        ("/12/accounts/:account_id/draft_posts/preview/:draft_post_id",
-         ["/12/accounts/:account_id/draft_tweets/preview/:draft_post_id"]),
-        ("/12/accounts/:account_id", []),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("path", "originals"), [
+    ("/12/accounts/:account_id/post", ["/12/accounts/:account_id/tweet"]),
+    ("/12/accounts/:account_id/posts/:post_id/name",
+     ["/12/accounts/:account_id/tweets/:post_id/name"]),
+    ("/12/accounts/:account_id/draft_posts/preview/:draft_post_id",
+     ["/12/accounts/:account_id/draft_tweets/preview/:draft_post_id"]),
+    ("/12/accounts/:account_id", []),
+])  # fmt: skip
 def test_paths(path: str, originals: list[str]) -> None:
     """Segments have their original names, and each path of version 12 a twin of version 11."""
     eleven = [each.replace("/12/", "/11/") for each in [path, *originals]]

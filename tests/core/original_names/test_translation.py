@@ -68,20 +68,15 @@ def test_texts_of_the_user_stay() -> None:
     } == ADS_WORDS.write(body)  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("neutral", "original"),
-    [
-        (
-            'Expected a value in MEDIA, PROMOTED_POSTS, got "PROMOTED_POSTS" for product_type',
-            'Expected a value in MEDIA, PROMOTED_TWEETS, got "PROMOTED_POSTS" for product_type',
-        ),
-        ('"post_ids" is a required parameter', '"tweet_ids" is a required parameter'),
-        ('Expected Long, got "post_id" for post_ids', 'Expected Long, got "post_id" for tweet_ids'),
-        ("post_id and text are exclusive parameters", "tweet_id and text are exclusive parameters"),
-        ("posted a post", "posted a post"),
-        ('Expected Long, got "a\\"post_id" for x', 'Expected Long, got "a\\"post_id" for x'),
-    ],
-)
+@pytest.mark.parametrize(("neutral", "original"), [
+    ('Expected a value in MEDIA, PROMOTED_POSTS, got "PROMOTED_POSTS" for product_type',
+     'Expected a value in MEDIA, PROMOTED_TWEETS, got "PROMOTED_POSTS" for product_type'),
+    ('"post_ids" is a required parameter', '"tweet_ids" is a required parameter'),
+    ('Expected Long, got "post_id" for post_ids', 'Expected Long, got "post_id" for tweet_ids'),
+    ("post_id and text are exclusive parameters", "tweet_id and text are exclusive parameters"),
+    ("posted a post", "posted a post"),
+    ('Expected Long, got "a\\"post_id" for x', 'Expected Long, got "a\\"post_id" for x'),
+])  # fmt: skip
 def test_sentences(neutral: str, original: str) -> None:
     """Names and values follow, plain words and what is quoted from the request do not."""
     assert original == ADS_WORDS.write_sentence(neutral)

@@ -43,20 +43,17 @@ def test_live_fields(box: Sandbox) -> None:
 # -- error ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("error", "status", "body"),
-    [
-        (89, 401, {"errors": [{"code": 89, "message": "Invalid or expired token."}]}),
-        ({"code": 4711, "message": "m", "status": 418}, 418,
-         {"errors": [{"code": 4711, "message": "m"}]}),
-        ("LINE_ITEM_NOT_FOUND", 404,
-         {"errors": [{"code": "LINE_ITEM_NOT_FOUND", "message": "Line item not found"}],
-          "request": {"params": {"account_id": ACCOUNT}}}),
-        ({"code": "ODD", "message": "m", "parameter": "p"}, 400,
-         {"errors": [{"code": "ODD", "message": "m", "parameter": "p"}],
-          "request": {"params": {"account_id": ACCOUNT}}}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("error", "status", "body"), [
+    (89, 401, {"errors": [{"code": 89, "message": "Invalid or expired token."}]}),
+    ({"code": 4711, "message": "m", "status": 418}, 418,
+     {"errors": [{"code": 4711, "message": "m"}]}),
+    ("LINE_ITEM_NOT_FOUND", 404,
+     {"errors": [{"code": "LINE_ITEM_NOT_FOUND", "message": "Line item not found"}],
+      "request": {"params": {"account_id": ACCOUNT}}}),
+    ({"code": "ODD", "message": "m", "parameter": "p"}, 400,
+     {"errors": [{"code": "ODD", "message": "m", "parameter": "p"}],
+      "request": {"params": {"account_id": ACCOUNT}}}),
+])  # fmt: skip
 def test_errors_of_the_advertising_interface(
     box: Sandbox, error: Any, status: int, body: Any
 ) -> None:
@@ -106,16 +103,13 @@ def test_named_errors_of_oauth(box: Sandbox) -> None:
 # -- respond, patch ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("respond", "status", "kind", "data"),
-    [
-        ({"json": {"a": 1}}, 200, "application/json; charset=utf-8", b'{"a":1}'),
-        ({"status": 502, "text": "<html>"}, 502, "text/plain; charset=utf-8", b"<html>"),
-        ({"status": 502, "text": "<html>", "headers": {"content-type": "text/html"}}, 502,
-         "text/html", b"<html>"),
-        ({"status": 204}, 204, None, b""),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("respond", "status", "kind", "data"), [
+    ({"json": {"a": 1}}, 200, "application/json; charset=utf-8", b'{"a":1}'),
+    ({"status": 502, "text": "<html>"}, 502, "text/plain; charset=utf-8", b"<html>"),
+    ({"status": 502, "text": "<html>", "headers": {"content-type": "text/html"}}, 502,
+     "text/html", b"<html>"),
+    ({"status": 204}, 204, None, b""),
+])  # fmt: skip
 def test_respond(box: Sandbox, respond: Any, status: int, kind: str | None, data: bytes) -> None:
     """An answer of one's own, with the media type of its body unless another is set."""
     arm(box, {"on": "line_items.list", "then": {"respond": respond}})
@@ -151,15 +145,12 @@ def test_patch_of_no_json(box: Sandbox) -> None:
 # -- delay, fault --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("effects", "sending"),
-    [
-        ({"delay": 1.5}, Sending(delay=1.5)),
-        ({"delay": {"seconds": 2, "slow_body": 3}}, Sending(delay=2, slow_body=3)),
-        ([{"delay": 1}, {"fault": "timeout"}, {"delay": 2}], Sending(3, 0, "timeout")),
-        ([{"error": 89}, {"fault": "truncate"}], Sending(fault="truncate")),
-    ],
-)
+@pytest.mark.parametrize(("effects", "sending"), [
+    ({"delay": 1.5}, Sending(delay=1.5)),
+    ({"delay": {"seconds": 2, "slow_body": 3}}, Sending(delay=2, slow_body=3)),
+    ([{"delay": 1}, {"fault": "timeout"}, {"delay": 2}], Sending(3, 0, "timeout")),
+    ([{"error": 89}, {"fault": "truncate"}], Sending(fault="truncate")),
+])  # fmt: skip
 def test_sending(effects: Any, sending: Sending) -> None:
     """Delays add up; the edge gets how an answer is sent."""
     box = sandbox(auth="off")
@@ -303,14 +294,11 @@ def test_other_scenarios_keep_their_windows(box: Sandbox) -> None:
     assert 429 == box.call("GET", LINE_ITEMS).status_code
 
 
-@pytest.mark.parametrize(
-    ("answer", "status", "text"),
-    [
-        ({"respond": {"status": 202, "text": "later"}}, 202, "later"),
-        ({"error": "NOT_FOUND"}, 404, "NOT_FOUND"),
-        ({"problem": "conflict"}, 409, "conflict"),
-    ],
-)
+@pytest.mark.parametrize(("answer", "status", "text"), [
+    ({"respond": {"status": 202, "text": "later"}}, 202, "later"),
+    ({"error": "NOT_FOUND"}, 404, "NOT_FOUND"),
+    ({"problem": "conflict"}, 409, "conflict"),
+])  # fmt: skip
 @pytest.mark.parametrize("limit_first", [True, False])
 def test_rate_limit_before_an_answer(
     box: Sandbox, answer: dict[str, Any], status: int, text: str, *, limit_first: bool
@@ -461,19 +449,16 @@ def define(client: StreamClient, on: str = "activity_stream.open", **disconnect:
     return put.status_code
 
 
-@pytest.mark.parametrize(
-    ("disconnect", "lines", "text"),
-    [
-        pytest.param({}, ["errors"], "UpstreamOperationalDisconnect", id="at once"),
-        pytest.param({"after_seconds": 0.01}, ["errors"], "", id="after real seconds"),
-        pytest.param({"after_lines": 1, "after_seconds": 300}, ["data", "errors"], "",
-                     id="whichever comes first"),
-        pytest.param({"line": False}, [], "", id="without a last line"),
-        pytest.param({"line": {"bye": 1}}, ["bye"], '{"bye": 1}', id="a last line of one's own"),
-        pytest.param({"type": "usage-capped"}, ["errors"], "/problems/usage-capped",
-                     id="another problem in the last line"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("disconnect", "lines", "text"), [
+    pytest.param({}, ["errors"], "UpstreamOperationalDisconnect", id="at once"),
+    pytest.param({"after_seconds": 0.01}, ["errors"], "", id="after real seconds"),
+    pytest.param({"after_lines": 1, "after_seconds": 300}, ["data", "errors"], "",
+                 id="whichever comes first"),
+    pytest.param({"line": False}, [], "", id="without a last line"),
+    pytest.param({"line": {"bye": 1}}, ["bye"], '{"bye": 1}', id="a last line of one's own"),
+    pytest.param({"type": "usage-capped"}, ["errors"], "/problems/usage-capped",
+                 id="another problem in the last line"),
+])  # fmt: skip
 def test_disconnect(
     client: StreamClient, disconnect: dict[str, Any], lines: list[str], text: str
 ) -> None:

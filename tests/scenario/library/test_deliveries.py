@@ -212,17 +212,13 @@ def test_other_types_of_events_fare_well(desk: Desk, receiver: Receiver) -> None
     assert [kept] == receiver.event_ids
 
 
-@pytest.mark.parametrize(
-    ("name", "operation", "message"),
-    [
-        ("webhook-challenge-failed", "webhooks.create", "CrcValidationFailed: "),
-        ("webhook-limit-exceeded", "webhooks.create", "WebhookLimitExceeded: "),
-        ("account-subscription-exists", "account_activity.subscribe",
-         "DuplicateSubscriptionFailed: "),
-        ("account-subscription-limit-exceeded", "account_activity.subscribe",
-         "SubscriptionLimitExceeded: "),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "operation", "message"), [
+    ("webhook-challenge-failed", "webhooks.create", "CrcValidationFailed: "),
+    ("webhook-limit-exceeded", "webhooks.create", "WebhookLimitExceeded: "),
+    ("account-subscription-exists", "account_activity.subscribe", "DuplicateSubscriptionFailed: "),
+    ("account-subscription-limit-exceeded", "account_activity.subscribe",
+     "SubscriptionLimitExceeded: "),
+])  # fmt: skip
 def test_registration_is_refused(box: Sandbox, name: str, operation: str, message: str) -> None:
     """The address or the subscription is refused, and nothing is stored."""
     stage = Stage(name, box)

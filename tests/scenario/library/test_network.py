@@ -103,16 +103,13 @@ def test_whoever_retries_often_enough_gets_through(client: Client) -> None:
     assert 200 == answer.status_code
 
 
-@pytest.mark.parametrize(
-    ("fault", "error"),
-    [
-        ("reset", requests.ConnectionError),
-        ("empty", requests.ConnectionError),
-        ("truncate", requests.exceptions.ChunkedEncodingError),
-        ("garbage", requests.ConnectionError),
-        ("timeout", requests.ReadTimeout),
-    ],
-)
+@pytest.mark.parametrize(("fault", "error"), [
+    ("reset", requests.ConnectionError),
+    ("empty", requests.ConnectionError),
+    ("truncate", requests.exceptions.ChunkedEncodingError),
+    ("garbage", requests.ConnectionError),
+    ("timeout", requests.ReadTimeout),
+])  # fmt: skip
 def test_an_answer_is_lost_in_every_way(client: Client, fault: str, error: type[Exception]) -> None:
     """The poll is created although its answer never comes whole; repeating it makes another."""
     client.activate("answer-lost", fault=fault)

@@ -146,15 +146,12 @@ def test_operation_errors_name_the_item_and_nothing_is_kept(box: Sandbox) -> Non
     assert before == box.world.store.count("audience_users", {})
 
 
-@pytest.mark.parametrize(
-    ("name", "operation", "data"),
-    [
-        ("audience-batch-counts-differ", "custom_audiences.users",
-         {"success_count": 0, "total_count": 1}),
-        ("do-not-reach-batch-counts-differ", "do_not_reach_lists.users",
-         [{"success_count": 0, "total_count": 1}]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "operation", "data"), [
+    ("audience-batch-counts-differ", "custom_audiences.users",
+     {"success_count": 0, "total_count": 1}),
+    ("do-not-reach-batch-counts-differ", "do_not_reach_lists.users",
+     [{"success_count": 0, "total_count": 1}]),
+])  # fmt: skip
 def test_counts_that_differ(box: Sandbox, name: str, operation: str, data: Any) -> None:
     """All looks well but for the counts, and the upload was accepted."""
     stage = Stage(name, box)
@@ -209,13 +206,10 @@ def test_a_product_set_takes_its_time(box: Sandbox) -> None:
     assert [2] == stage.fired
 
 
-@pytest.mark.parametrize(
-    ("name", "statuses", "made"),
-    [
-        ("product-item-errors", ["ERROR", "CREATE_SUCCESS"], 1),
-        ("product-id-repeated", ["ERROR", "ERROR"], 0),
-    ],
-)
+@pytest.mark.parametrize(("name", "statuses", "made"), [
+    ("product-item-errors", ["ERROR", "CREATE_SUCCESS"], 1),
+    ("product-id-repeated", ["ERROR", "ERROR"], 0),
+])  # fmt: skip
 def test_products_refused_one_by_one(
     box: Sandbox, name: str, statuses: list[str], made: int
 ) -> None:
@@ -247,14 +241,11 @@ def test_a_product_that_is_gone_before_it_is_deleted(box: Sandbox) -> None:
     assert box.world.store.get("products", "1547080787865940084") is None
 
 
-@pytest.mark.parametrize(
-    ("name", "operation", "conditions", "window"),
-    [
-        ("audience-upload-limit", "custom_audiences.users", (), 60),
-        ("total-count-limit", "line_items.list", ("with_total_count",), 900),
-        ("rate-limited", "line_items.list", (), 900),
-    ],
-)
+@pytest.mark.parametrize(("name", "operation", "conditions", "window"), [
+    ("audience-upload-limit", "custom_audiences.users", (), 60),
+    ("total-count-limit", "line_items.list", ("with_total_count",), 900),
+    ("rate-limited", "line_items.list", (), 900),
+])  # fmt: skip
 def test_limits_fill_and_open_again(
     box: Sandbox, name: str, operation: str, conditions: tuple[str, ...], window: int
 ) -> None:
@@ -339,24 +330,21 @@ def test_a_conversion_is_attributed(box: Sandbox) -> None:
     assert (data["conversion_type"], data["tpn_attribution"]) == ("INSTALL", None)
 
 
-@pytest.mark.parametrize(
-    ("name", "operation", "status", "text"),
-    [
-        ("media-expired", "media_metadata.create", 400, "have expired"),
-        ("media-expired", "media_subtitles.delete", 400, "have expired"),
-        ("media-not-own", "media_subtitles.create", 403, "not authorized to change the media"),
-        ("media-subtitles-full", "media_subtitles.create", 400, "at most 5 languages"),
-        ("direct-messages-blocked", "dm_conversations.create", 403, "permission to DM"),
-        ("direct-message-not-own", "dm_events.delete", 403, "not allowed to delete"),
-        ("note-writer-required", "notes.create", 403, f'"{WRITERS}"'),
-        ("note-writer-required", "notes.list_written", 403, f'"{WRITERS}"'),
-        ("note-writer-required", "notes.evaluate", 403, f'"{WRITERS}"'),
-        ("note-writer-required", "evaluate_note.create", 403, f'"{WRITERS}"'),
-        ("note-exists", "notes.create", 400, '"User already created a note for this post."'),
-        ("follow-blocked", "following.create", 400,
-         '"You cannot follow an account that is blocking you"'),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "operation", "status", "text"), [
+    ("media-expired", "media_metadata.create", 400, "have expired"),
+    ("media-expired", "media_subtitles.delete", 400, "have expired"),
+    ("media-not-own", "media_subtitles.create", 403, "not authorized to change the media"),
+    ("media-subtitles-full", "media_subtitles.create", 400, "at most 5 languages"),
+    ("direct-messages-blocked", "dm_conversations.create", 403, "permission to DM"),
+    ("direct-message-not-own", "dm_events.delete", 403, "not allowed to delete"),
+    ("note-writer-required", "notes.create", 403, f'"{WRITERS}"'),
+    ("note-writer-required", "notes.list_written", 403, f'"{WRITERS}"'),
+    ("note-writer-required", "notes.evaluate", 403, f'"{WRITERS}"'),
+    ("note-writer-required", "evaluate_note.create", 403, f'"{WRITERS}"'),
+    ("note-exists", "notes.create", 400, '"User already created a note for this post."'),
+    ("follow-blocked", "following.create", 400,
+     '"You cannot follow an account that is blocking you"'),
+])  # fmt: skip
 def test_a_rule_refuses(name: str, operation: str, status: int, text: str) -> None:
     """What would succeed is refused with the text of the rule, and nothing is stored."""
     stage = Stage(name, sandbox())
@@ -378,15 +366,12 @@ def test_a_suspended_user_is_not_found() -> None:
     assert body["type"].endswith("/resource-not-found")
 
 
-@pytest.mark.parametrize(
-    ("name", "detail"),
-    [
-        ("post-repeated", "create a Post with duplicate content."),
-        ("post-reply-not-summoned", "you have not been mentioned or otherwise engaged by the"),
-        ("post-edit-refused", "can no longer be edited"),
-        ("post-too-long", "is too long"),
-    ],
-)
+@pytest.mark.parametrize(("name", "detail"), [
+    ("post-repeated", "create a Post with duplicate content."),
+    ("post-reply-not-summoned", "you have not been mentioned or otherwise engaged by the"),
+    ("post-edit-refused", "can no longer be edited"),
+    ("post-too-long", "is too long"),
+])  # fmt: skip
 def test_a_post_is_refused(name: str, detail: str) -> None:
     """The generic 403 with the public text, and nothing is stored."""
     stage = Stage(name)
@@ -408,14 +393,11 @@ def me(box: Sandbox) -> tuple[int, str]:
     return answer.status_code, answer.get_json().get("detail", "")
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "refusal"),
-    [
-        ("user-token-expired", {}, (401, "Unauthorized")),
-        ("user-token-scope-missing", {"detail": "This endpoint needs the scope users.read."},
-         (403, "This endpoint needs the scope users.read.")),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "parameters", "refusal"), [
+    ("user-token-expired", {}, (401, "Unauthorized")),
+    ("user-token-scope-missing", {"detail": "This endpoint needs the scope users.read."},
+     (403, "This endpoint needs the scope users.read.")),
+])  # fmt: skip
 def test_user_tokens(
     box: Sandbox, name: str, parameters: dict[str, str], refusal: tuple[int, str]
 ) -> None:

@@ -123,16 +123,13 @@ def test_each_problem_is_the_same_when_preferred(slug: str, box: Sandbox) -> Non
     assert expected == preferred.get_json()
 
 
-@pytest.mark.parametrize(
-    ("issue", "status", "detail"),
-    [
-        ("RuleConfigurationIssue", 409, "You must define rules using the POST "
-         "/2/posts/search/stream/rules endpoint before connecting to filtered stream."),
-        ("ProvisioningSubscription", 429, "Your subscription change is currently being "
-         "provisioned, please try again in a minute."),
-        ("RulesInvalidIssue", 409, "Something is wrong with the connection."),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("issue", "status", "detail"), [
+    ("RuleConfigurationIssue", 409, "You must define rules using the POST "
+     "/2/posts/search/stream/rules endpoint before connecting to filtered stream."),
+    ("ProvisioningSubscription", 429, "Your subscription change is currently being "
+     "provisioned, please try again in a minute."),
+    ("RulesInvalidIssue", 409, "Something is wrong with the connection."),
+])  # fmt: skip
 def test_a_connection_problem_follows_its_issue(
     issue: str, status: int, detail: str, box: Sandbox
 ) -> None:
@@ -153,17 +150,14 @@ def test_an_official_client_has_no_project_to_create(box: Sandbox) -> None:
     assert "Your client is forbidden from making this request." == detail
 
 
-@pytest.mark.parametrize(
-    ("parameter", "kind", "named"),
-    [
-        ("ids", "post", "post with ids"),
-        ("id", "post", "post with id"),
-        ("post_id", "post", "post with id"),
-        ("post_id", "user", "user with post_id"),
-        ("line_item_id", "user", "line item with id"),
-        ("username", "user", "user with username"),
-    ],
-)
+@pytest.mark.parametrize(("parameter", "kind", "named"), [
+    ("ids", "post", "post with ids"),
+    ("id", "post", "post with id"),
+    ("post_id", "post", "post with id"),
+    ("post_id", "user", "user with post_id"),
+    ("line_item_id", "user", "line item with id"),
+    ("username", "user", "user with username"),
+])  # fmt: skip
 def test_a_missing_resource_is_named_after_its_parameter(
     parameter: str, kind: str, named: str, box: Sandbox
 ) -> None:

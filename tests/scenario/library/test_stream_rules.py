@@ -13,16 +13,12 @@ PROBLEMS = "http://localhost/2/problems"
 APP = "11827"
 
 
-@pytest.mark.parametrize(
-    ("name", "entry"),
-    [
-        ("stream-rule-duplicate",
-         {"title": "DuplicateRule", "type": f"{PROBLEMS}/duplicate-rules"}),
-        ("stream-rule-invalid",
-         {"title": "UnprocessableEntity", "type": f"{PROBLEMS}/invalid-rules",
-          "details": ["Rules must contain a non-negation term (at position 1)"]}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "entry"), [
+    ("stream-rule-duplicate", {"title": "DuplicateRule", "type": f"{PROBLEMS}/duplicate-rules"}),
+    ("stream-rule-invalid",
+     {"title": "UnprocessableEntity", "type": f"{PROBLEMS}/invalid-rules",
+      "details": ["Rules must contain a non-negation term (at position 1)"]}),
+])  # fmt: skip
 def test_refused_inside_a_success(box: Sandbox, name: str, entry: dict[str, Any]) -> None:
     """The first rule is in errors, the second one is created, the status is 200."""
     before = box.world.store.count("stream_rules", {"_app_id": APP})
@@ -37,14 +33,11 @@ def test_refused_inside_a_success(box: Sandbox, name: str, entry: dict[str, Any]
     assert before + 1 == box.world.store.count("stream_rules", {"_app_id": APP})
 
 
-@pytest.mark.parametrize(
-    ("name", "operation", "title"),
-    [
-        ("stream-rules-cap", "stream_rules.change", "RulesCapExceeded"),
-        ("stream-rules-noncompliant", "stream_rules.change", "Noncompliant Rules"),
-        ("stream-link-not-enrolled", "stream_links.create", "Client Forbidden"),
-    ],
-)
+@pytest.mark.parametrize(("name", "operation", "title"), [
+    ("stream-rules-cap", "stream_rules.change", "RulesCapExceeded"),
+    ("stream-rules-noncompliant", "stream_rules.change", "Noncompliant Rules"),
+    ("stream-link-not-enrolled", "stream_links.create", "Client Forbidden"),
+])  # fmt: skip
 def test_refused_as_a_whole(box: Sandbox, name: str, operation: str, title: str) -> None:
     """The whole request is refused, and nothing is stored."""
     box.change("apps", APP, _tier="enterprise")
@@ -55,13 +48,10 @@ def test_refused_as_a_whole(box: Sandbox, name: str, operation: str, title: str)
     assert [] == list(stage.last.changes)
 
 
-@pytest.mark.parametrize(
-    ("name", "issue"),
-    [
-        ("filtered-stream-no-rules", "RuleConfigurationIssue"),
-        ("filtered-stream-rules-invalid", "RulesInvalidIssue"),
-    ],
-)
+@pytest.mark.parametrize(("name", "issue"), [
+    ("filtered-stream-no-rules", "RuleConfigurationIssue"),
+    ("filtered-stream-rules-invalid", "RulesInvalidIssue"),
+])  # fmt: skip
 def test_no_connection(name: str, issue: str) -> None:
     """The rules are what refuses a connection."""
     answer = Stage(name).ask("filtered_stream.open")

@@ -166,14 +166,11 @@ class TestLines:
         assert KEEP_ALIVE == lines.next_piece()
         assert ["a", "b"] == read(lines, 2)
 
-    @pytest.mark.parametrize(
-        ("name", "parameters", "expected"),
-        [
-            ("stream-line-repeated", {}, "aab"),
-            ("stream-out-of-order", {}, "ba"),
-            ("stream-line-lost", {"event_type": "profile.update.url"}, "ab"),
-        ],
-    )
+    @pytest.mark.parametrize(("name", "parameters", "expected"), [
+        ("stream-line-repeated", {}, "aab"),
+        ("stream-out-of-order", {}, "ba"),
+        ("stream-line-lost", {"event_type": "profile.update.url"}, "ab"),
+    ])  # fmt: skip
     def test_which_lines_come(
         self, client: StreamClient, name: str, parameters: dict[str, str], expected: str
     ) -> None:

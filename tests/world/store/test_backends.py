@@ -10,18 +10,15 @@ from mock_platform.world.store.backends import BACKENDS, BadStore, find_backend,
 from tests.world.store import test_archive
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("memory", ("memory_archive", "")),
-        ("tinydb:state.json", ("tinydb_archive", "state.json")),
-        ("tinydb:/var/lib/a:b.json", ("tinydb_archive", "/var/lib/a:b.json")),
-        ("tinydb://var/a.json", ("tinydb_archive", "//var/a.json")),
-        ("redis://cache:6379/2", ("redis_archive", "redis://cache:6379/2")),
-        ("rediss://cache", ("redis_archive", "rediss://cache")),
-        ("unix:///run/redis.sock?db=2", ("redis_archive", "unix:///run/redis.sock?db=2")),
-    ],
-)
+@pytest.mark.parametrize(("text", "found"), [
+    ("memory", ("memory_archive", "")),
+    ("tinydb:state.json", ("tinydb_archive", "state.json")),
+    ("tinydb:/var/lib/a:b.json", ("tinydb_archive", "/var/lib/a:b.json")),
+    ("tinydb://var/a.json", ("tinydb_archive", "//var/a.json")),
+    ("redis://cache:6379/2", ("redis_archive", "redis://cache:6379/2")),
+    ("rediss://cache", ("redis_archive", "rediss://cache")),
+    ("unix:///run/redis.sock?db=2", ("redis_archive", "unix:///run/redis.sock?db=2")),
+])  # fmt: skip
 def test_a_store_is_a_scheme_with_its_place(text: str, found: tuple[str, str]) -> None:
     """The place is what follows the first colon."""
     assert found == find_backend(text)

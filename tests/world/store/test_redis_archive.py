@@ -81,15 +81,12 @@ def wait_for_turn(archive: RedisArchive) -> None:
 # -- addresses -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("redis://cache:6379/2", "redis://cache:6379/2"),
-        ("rediss://me:geheim@cache/1?prefix=a:", "rediss://me:***@cache/1?prefix=a:"),
-        ("redis://:geheim@cache", "redis://:***@cache"),
-        ("unix:///run/r.sock?db=2&password=geheim", "unix:///run/r.sock?db=2&password=***"),
-    ],
-)
+@pytest.mark.parametrize(("text", "shown"), [
+    ("redis://cache:6379/2", "redis://cache:6379/2"),
+    ("rediss://me:geheim@cache/1?prefix=a:", "rediss://me:***@cache/1?prefix=a:"),
+    ("redis://:geheim@cache", "redis://:***@cache"),
+    ("unix:///run/r.sock?db=2&password=geheim", "unix:///run/r.sock?db=2&password=***"),
+])  # fmt: skip
 def test_passwords_are_not_shown(text: str, shown: str) -> None:
     """The form for messages has asterisks in their place, and so has what a debugger shows."""
     address = parse_address(text)
@@ -100,19 +97,16 @@ def test_passwords_are_not_shown(text: str, shown: str) -> None:
     assert "prefix" not in address.url
 
 
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ("redis:///2", "the host is missing"),
-        ("redis://:geheim@cache/two", "'two' is no number of a database"),
-        ("redis://cache/1?db=2", "the number of the database is there twice"),
-        ("unix://", "the path of the socket is missing"),
-        ("redis://:geheim@cache?prefx=a", "'prefx' is not one of prefix, timeout"),
-        ("redis://cache?prefix=", "the prefix of keys has 1 to 100"),
-        ("redis://:ge#heim@cache", "%23 for #"),
-        ("redis://cache/1#2", "which is %23"),
-    ],
-)
+@pytest.mark.parametrize(("text", "fault"), [
+    ("redis:///2", "the host is missing"),
+    ("redis://:geheim@cache/two", "'two' is no number of a database"),
+    ("redis://cache/1?db=2", "the number of the database is there twice"),
+    ("unix://", "the path of the socket is missing"),
+    ("redis://:geheim@cache?prefx=a", "'prefx' is not one of prefix, timeout"),
+    ("redis://cache?prefix=", "the prefix of keys has 1 to 100"),
+    ("redis://:ge#heim@cache", "%23 for #"),
+    ("redis://cache/1#2", "which is %23"),
+])  # fmt: skip
 def test_addresses_with_faults(text: str, fault: str) -> None:
     """The refusal says what is wrong, without the password."""
     with pytest.raises(BadAddress, match=fault) as refused:
@@ -169,13 +163,10 @@ def test_passwords() -> None:
         open_archive(f"unix://{server.socket}?password=geheim", "log").close()
 
 
-@pytest.mark.parametrize(
-    ("value", "fault"),
-    [
-        (b"something else", "is not from mock_platform. Nothing was changed"),
-        (b"mock_platform 2", "another version of mock_platform keeps worlds"),
-    ],
-)
+@pytest.mark.parametrize(("value", "fault"), [
+    (b"something else", "is not from mock_platform. Nothing was changed"),
+    (b"mock_platform 2", "another version of mock_platform keeps worlds"),
+])  # fmt: skip
 def test_keys_of_others(engine: EngineServer, url: str, value: bytes, fault: str) -> None:
     """Keys that another program or a newer version wrote are left alone."""
     with engine.connect() as client:

@@ -143,16 +143,13 @@ class TestForm:
         assert ["2", "6"] == list(encoded(default=found)["items"])
         assert ["2", "1"] == list(through_json(default=found)["default"].tables["items"])
 
-    @pytest.mark.parametrize(
-        ("records", "keys"),
-        [
-            ({"1": {"id": "1"}, "2": {"id": "x"}}, {"field": "id", "exceptions": {"2": "2"}}),
-            ({"1": {}, "2": {"id": "2"}}, {"field": "id", "exceptions": {"1": "1"}}),
-            ({"1": {"a": "1", "b": "1"}, "2": {"b": "2"}}, {"field": "b"}),
-            ({"1": {"id": 1}}, {"field": None, "exceptions": {"1": "1"}}),
-            ({"": {"id": ""}}, {"field": "id"}),
-        ],
-    )
+    @pytest.mark.parametrize(("records", "keys"), [
+        ({"1": {"id": "1"}, "2": {"id": "x"}}, {"field": "id", "exceptions": {"2": "2"}}),
+        ({"1": {}, "2": {"id": "2"}}, {"field": "id", "exceptions": {"1": "1"}}),
+        ({"1": {"a": "1", "b": "1"}, "2": {"b": "2"}}, {"field": "b"}),
+        ({"1": {"id": 1}}, {"field": None, "exceptions": {"1": "1"}}),
+        ({"": {"id": ""}}, {"field": "id"}),
+    ])  # fmt: skip
     def test_where_keys_stand(self, records: dict[str, Any], keys: dict[str, Any]) -> None:
         """The field that holds the key is found, and keys that are in no field are listed."""
         found = state(items=records)
@@ -245,16 +242,12 @@ class TestChecksum:
         assert tables["items"]["1"]["n"] == 10
         assert not storage.sealed
 
-    @pytest.mark.parametrize(
-        "form",
-        [
-            {},
-            {"indent": 4},
-            {"indent": 2, "sort_keys": True, "ensure_ascii": False},
-            {"separators": (", ", ": ")},
-        ],
-        ids=repr,
-    )
+    @pytest.mark.parametrize("form", [
+        {},
+        {"indent": 4},
+        {"indent": 2, "sort_keys": True, "ensure_ascii": False},
+        {"separators": (", ", ": ")},
+    ], ids=repr)  # fmt: skip
     def test_written_by_another_program(
         self, tmp_path: Path, form: dict[str, Any], caplog: pytest.LogCaptureFixture
     ) -> None:
@@ -366,20 +359,16 @@ class TestRefusals:
         with pytest.raises(StoreError, match=f"has format {format_}; this version reads format 1"):
             decode(PATH, tables)
 
-    @pytest.mark.parametrize(
-        "part",
-        [
-            {"_archive": {}},
-            {"_archive": {"1": {"format": 1}}},
-            {"_archive": {"1": {"format": 1, "seq": "x"}}},
-            {"_worlds": None},
-            {"_worlds": {"1": {"name": "default"}}},
-            {"_worlds": {"1": []}},
-            {"items": {"x": {"id": "1"}}},
-            {"items": [1]},
-        ],
-        ids=repr,
-    )
+    @pytest.mark.parametrize("part", [
+        {"_archive": {}},
+        {"_archive": {"1": {"format": 1}}},
+        {"_archive": {"1": {"format": 1, "seq": "x"}}},
+        {"_worlds": None},
+        {"_worlds": {"1": {"name": "default"}}},
+        {"_worlds": {"1": []}},
+        {"items": {"x": {"id": "1"}}},
+        {"items": [1]},
+    ], ids=repr)  # fmt: skip
     def test_incomplete(self, part: Tables) -> None:
         """A file of ours that lacks something essential is damaged."""
         tables = encoded(default=state(items={"1": {"id": "1"}})) | part

@@ -658,18 +658,14 @@ class TestRefusals:
 
         assert "line 1: change 5 does not follow change 0" in self.refused(path, StoreDamaged)
 
-    @pytest.mark.parametrize(
-        "change",
-        [
-            {"kind": "invented"},
-            {"world": "default"},
-            {"kind": "commit", "world": "w9", "changes": []},
-            {"kind": "drop", "world": "w9"},
-            {"kind": "state", "world": "default", "base": 99, "next_place": 0},
-            {"kind": "commit", "world": "default", "changes": [{"table": "items"}]},
-        ],
-        ids=repr,
-    )
+    @pytest.mark.parametrize("change", [
+        {"kind": "invented"},
+        {"world": "default"},
+        {"kind": "commit", "world": "w9", "changes": []},
+        {"kind": "drop", "world": "w9"},
+        {"kind": "state", "world": "default", "base": 99, "next_place": 0},
+        {"kind": "commit", "world": "default", "changes": [{"table": "items"}]},
+    ], ids=repr)  # fmt: skip
     def test_nonsense(self, path: Path, base: Base, change: dict[str, Any]) -> None:
         """A sound line that makes no sense is refused, not skipped."""
         self.written(path, base)
