@@ -163,9 +163,14 @@ class BadInput(click.ClickException):
 def convert_errors() -> Iterator[None]:
     """Convert errors of a server's environment into exceptions with an exit status."""
     # The callers have already imported these; imports at the top would slow down `--help`.
-    from mock_platform.core.errors import BadParameters, BadScenario, CannotPerform, UnknownScenario
+    from mock_platform.core.errors import (
+        BadFixtures,
+        BadParameters,
+        BadScenario,
+        CannotPerform,
+        UnknownScenario,
+    )
     from mock_platform.core.installed import MissingExtra
-    from mock_platform.core.tables.fixtures import BadFixtures
     from mock_platform.serving.http import CannotBind
     from mock_platform.serving.http.tls import AuthorityUnreadable
     from mock_platform.verification.costs.prices import BadPrices

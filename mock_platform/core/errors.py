@@ -63,10 +63,11 @@ class UnknownRecord(LookupError):
         self.key = key
 
 
-# The exceptions about scenarios. Commands import this module, so it is quick to load.
+# The exceptions about what users write in files. Commands import this module, so it is quick to
+# load.
 
 
-class ScenarioComplaint(Struct, frozen=True):
+class Complaint(Struct, frozen=True):
     """One fault of a document: file, place from 1, the field, what is wrong and what is allowed."""
 
     file: Path
@@ -80,12 +81,20 @@ class ScenarioComplaint(Struct, frozen=True):
         return f"{self.file}:{self.line}:{self.column}: {where}{self.text}"
 
 
-class BadScenario(ValueError):
-    """A document with faults; `complaints` holds all of them."""
+class BadDocument(ValueError):
+    """Files with faults; `complaints` holds all of them."""
 
-    def __init__(self, complaints: Sequence[ScenarioComplaint]) -> None:
+    def __init__(self, complaints: Sequence[Complaint]) -> None:
         super().__init__("\n".join(str(complaint) for complaint in complaints))
         self.complaints = list(complaints)
+
+
+class BadScenario(BadDocument):
+    """A scenario with faults."""
+
+
+class BadFixtures(BadDocument):
+    """Fixture files with faults."""
 
 
 class BadParameters(ValueError):

@@ -445,7 +445,7 @@ def test_a_collection_in_a_file(box: Sandbox, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("records", "named", "text"),
     [
-        ([], "other.json", "other.json cannot be read: No such file or directory"),
+        ([], "other.json", "other.json:1:1: cannot be read: No such file or directory"),
         ([], "../lists.json", "../lists.json is outside of the scenario's folder"),
         ([], "/etc/hosts.json", "/etc/hosts.json is outside of the scenario's folder"),
         ([], "lists.csv", "expected a JSON file (.json), got lists.csv"),

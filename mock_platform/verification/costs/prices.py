@@ -11,8 +11,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from mock_platform.core.documents.source import Malformed, Source, read
 from mock_platform.core.errors import did_you_mean
-from mock_platform.scenario.source import Malformed, Source, read
 
 _FILE = Path(__file__).with_name("prices.json")
 _FLAGS = ("includes_are_free", "bare_hosts_are_text")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mock_platform.scenario.source import MAX_BYTES, MAX_DEPTH, MAX_VALUES, Malformed, read
+from mock_platform.core.documents.source import MAX_BYTES, MAX_DEPTH, MAX_VALUES, Malformed, read
 from tests.generated import examples
 
 YAML = Path("a.yaml")

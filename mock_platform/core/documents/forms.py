@@ -1,33 +1,79 @@
-"""The forms that a scenario document may have, each a value that checks and describes itself.
+"""The forms that documents of users may have, each a value that checks and describes itself.
 
-The loader's complaints and the published JSON Schema come from the same declarations, so that they
-cannot disagree. Wherever a value is allowed, so is `$name`, a parameter of the scenario; `$$` at
-the beginning of a text means one dollar sign.
+Complaints and the published JSON Schema come from the same declarations, so that they cannot
+disagree. In a scenario `$name`, one of its parameters, is allowed wherever a value is; `$$` at the
+beginning of a text means one dollar sign.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
 from difflib import get_close_matches
+from pathlib import Path as FilePath
 from typing import Any, Protocol
 
 from msgspec import Struct, field
 
-from mock_platform.core.errors import did_you_mean
-from mock_platform.core.jsonio import dumps
+from mock_platform.core.documents.source import (
+    DocumentKind,
+    Malformed,
+    Path,
+    Source,
+    quote,
+    read_file,
+)
+from mock_platform.core.errors import BadDocument, Complaint, did_you_mean
+from mock_platform.world.clock import DURATION_PATTERN, parse_duration, parse_instant
 
-Path = tuple[str | int, ...]
-Report = Callable[[Path, str], None]
 JsonSchema = dict[str, Any]
 
 ANY_NUMBER = 1e18
 """From here on, a bound of a number says only that it is one."""
 NAME = r"[a-z][a-z0-9_]*"
 _REFERENCE = re.compile(rf"\$({NAME})", re.ASCII)
-_MAX_QUOTED_CHARACTERS = 80
 _MAX_LISTED = 24
 _MAX_NEAREST = 8
+
+
+class FaultReport:
+    """What is wrong with a value, fault by fault, each with its place.
+
+    `is_placeholder` says of a value whether another one, which is not known yet, will replace it.
+    """
+
+    def __init__(self, is_placeholder: Callable[[Any], bool] = lambda _: False) -> None:
+        self.is_placeholder = is_placeholder
+        self.faults: list[tuple[Path, str]] = []
+
+    def __call__(self, at: Path, text: str) -> None:
+        """Add a fault to the others."""
+        self.faults.append((at, text))
+
+    def list_complaints(self, source: Source) -> list[Complaint]:
+        """Return the faults as complaints about a document, in the order of their places."""
+        found = [source.complain(at, text) for at, text in self.faults]
+        return sorted(found, key=lambda complaint: (complaint.line, complaint.column))
+
+
+def load_document(
+    file: FilePath, kind: DocumentKind, shape: Form, fault: type[BadDocument]
+) -> Source:
+    """Return the document in a file, which has the form.
+
+    Raises:
+        BadDocument: It cannot be read, or has another form; of the class `fault`.
+    """
+    try:
+        source = read_file(file, kind)
+    except Malformed as error:
+        raise fault([error.complain(file)]) from error
+    report = FaultReport()
+    shape.check(source.data, (), report)
+    if report.faults:
+        raise fault(report.list_complaints(source))
+    return source
 
 
 def parse_reference(value: Any) -> str | None:
@@ -38,21 +84,17 @@ def parse_reference(value: Any) -> str | None:
     return None if found is None else found[1]
 
 
-def quote(value: Any) -> str:
-    """Write a value as messages quote it: JSON, shortened if long."""
-    try:
-        text = dumps(value).decode()
-    except TypeError:  # callers in Python can pass values that JSON does not have
-        text = repr(value)
-    return text if len(text) <= _MAX_QUOTED_CHARACTERS else text[:_MAX_QUOTED_CHARACTERS] + "…"
-
-
 def describe_allowed(allowed: Sequence[Any], value: Any) -> str:
     """Describe what is allowed instead of a value: the nearest, then the list."""
     names = [str(each) for each in allowed]
     # A number is not near another one because it has the same digits.
     hint = "" if names[0].isdecimal() else did_you_mean(str(value), names)
     return f"{hint} Allowed: {list_nearest(names, str(value))}."
+
+
+def describe_unknown(name: str, known: Sequence[str]) -> str:
+    """Describe a key that an object does not have: the nearest, then the list."""
+    return f"{quote(name)} is unknown here.{describe_allowed(known, name)}"
 
 
 def list_nearest(names: Sequence[str], value: str) -> str:
@@ -72,7 +114,7 @@ class Form(Protocol):
     def schema(self) -> JsonSchema:
         """Return the form as JSON Schema, without `$name` references."""
 
-    def check(self, value: Any, at: Path, report: Report) -> None:
+    def check(self, value: Any, at: Path, report: FaultReport) -> None:
         """Report every fault of a value that is not a reference; `at` is its place."""
 
 
@@ -88,12 +130,17 @@ def make_schema(shape: Form) -> JsonSchema:
     return {"if": {"type": "string", "pattern": f"^\\${NAME}$"}, "else": schema}
 
 
-def check(shape: Form, value: Any, at: Path, report: Report) -> None:
+def is_reference(value: Any) -> bool:
+    """Return whether a value names a parameter."""
+    return parse_reference(value) is not None
+
+
+def check(shape: Form, value: Any, at: Path, report: FaultReport) -> None:
     """Report every fault of a value; a parameter's name passes where it is allowed."""
     # What a parameter stands for is not known yet when the document is loaded; it is checked again
     # with its value when the scenario is activated. The structure of the document must not depend
     # on parameters.
-    if parse_reference(value) is None or isinstance(shape, StructureForm):
+    if not report.is_placeholder(value) or isinstance(shape, StructureForm):
         shape.check(value, at, report)
 
 
@@ -113,7 +160,7 @@ class AnyForm(Struct, frozen=True):
         """Return a schema without restrictions."""
         return {}
 
-    def check(self, value: Any, at: Path, report: Report) -> None:
+    def check(self, value: Any, at: Path, report: FaultReport) -> None:
         """Report nothing: every value is accepted."""
 
 
@@ -137,7 +184,7 @@ class WordForm(Struct, frozen=True):
             found["pattern"] = f"^(?:{self.pattern})$"
         return found
 
-    def check(self, value: Any, at: Path, report: Report) -> None:
+    def check(self, value: Any, at: Path, report: FaultReport) -> None:
         """Report a value that is not such a text."""
         if self.choices:
             if not isinstance(value, str) or value not in self.choices:
@@ -159,7 +206,7 @@ class StructureForm(Struct, frozen=True):
         """Return the schema of the inner form."""
         return self.shape.schema()
 
-    def check(self, value: Any, at: Path, report: Report) -> None:
+    def check(self, value: Any, at: Path, report: FaultReport) -> None:
         """Report violations against the inner form."""
         self.shape.check(value, at, report)
 
@@ -179,7 +226,7 @@ class WholeForm(Struct, frozen=True):
             return {"type": "integer", "enum": list(self.choices)}
         return {"type": "integer", "minimum": self.low, "maximum": self.high}
 
-    def check(self, value: Any, at: Path, report: Report) -> None:
+    def check(self, value: Any, at: Path, report: FaultReport) -> None:
         """Report a value that is not such an integer."""
         if self.choices:
             if not _is_whole(value) or value not in self.choices:
@@ -200,7 +247,7 @@ class NumberForm(Struct, frozen=True):
         """Return the type and the bounds."""
         return {"type": "number", "minimum": self.low, "maximum": self.high}
 
-    def check(self, value: Any, at: Path, report: Report) -> None:
+    def check(self, value: Any, at: Path, report: FaultReport) -> None:
         """Report a value that is not such a number."""
         if not is_number(value) or not self.low <= value <= self.high:
             report(at, f"expected a number from {self.low:g} to {self.high:g}, got {quote(value)}")
@@ -213,7 +260,7 @@ class FlagForm(Struct, frozen=True):
         """Return the schema of a boolean."""
         return {"type": "boolean"}
 
-    def check(self, value: Any, at: Path, report: Report) -> None:
+    def check(self, value: Any, at: Path, report: FaultReport) -> None:
         """Report a value that is not a boolean."""
         if not isinstance(value, bool):
             report(at, f"expected true or false, got {quote(value)}")
@@ -235,7 +282,7 @@ class ListForm(Struct, frozen=True):
             "maxItems": self.most,
         }
 
-    def check(self, value: Any, at: Path, report: Report) -> None:
+    def check(self, value: Any, at: Path, report: FaultReport) -> None:
         """Report a value that is not such a list, and the violations of its items."""
         if not isinstance(value, list):
             alone = "; begin each entry with `- `" if isinstance(value, dict) else ""
@@ -268,7 +315,7 @@ class EntriesForm(Struct, frozen=True):
             "maxProperties": self.most,
         }
 
-    def check(self, value: Any, at: Path, report: Report) -> None:
+    def check(self, value: Any, at: Path, report: FaultReport) -> None:
         """Report a value that is not such an object, and the violations of its values."""
         if not isinstance(value, dict):
             report(at, f"expected an object, got {quote(value)}")
@@ -297,6 +344,8 @@ class FieldsForm(Struct, frozen=True):
     """A sentence on each field."""
     defaults: Mapping[str, str] = field(default_factory=dict)
     """What applies where a field is left out, in words."""
+    is_open: bool = False
+    """Whether it may have other fields, which nothing reads."""
 
     def describe(self, name: str) -> str:
         """Return the sentence on a field, with its default."""
@@ -314,7 +363,7 @@ class FieldsForm(Struct, frozen=True):
             name: _add_description(self.describe(name), make_schema(shape))
             for name, shape in self.fields.items()
         }
-        found["additionalProperties"] = False
+        found["additionalProperties"] = self.is_open
         if self.required:
             found["required"] = list(self.required)
         if self.least:
@@ -323,7 +372,7 @@ class FieldsForm(Struct, frozen=True):
             found["not"] = {"required": list(self.excluding)}
         return found
 
-    def check(self, value: Any, at: Path, report: Report) -> None:
+    def check(self, value: Any, at: Path, report: FaultReport) -> None:
         """Report a value that is not such an object, and the violations of its values."""
         if not isinstance(value, dict):
             known = ", ".join(self.fields)
@@ -340,13 +389,10 @@ class FieldsForm(Struct, frozen=True):
             report(at, f"{' and '.join(self.excluding)} exclude each other")
         for name, item in value.items():
             shape = self.fields.get(name)
-            if shape is None:
-                report(
-                    (*at, name),
-                    f"{quote(name)} is unknown here.{describe_allowed([*self.fields], name)}",
-                )
-            else:
+            if shape is not None:
                 check(shape, item, (*at, name), report)
+            elif not self.is_open:
+                report((*at, name), describe_unknown(name, [*self.fields]))
 
 
 Row = tuple[Form, str] | tuple[Form, str, str]
@@ -383,76 +429,233 @@ def _add_description(text: str, schema: JsonSchema) -> JsonSchema:
     return {"description": text, "allOf": [schema]} if schema and text else schema
 
 
-# The parameters in a scenario's document: found, and replaced by values.
+class KeyedForm(Struct, frozen=True):
+    """Objects of several forms: the key that they have, or its value, says which form applies.
 
-_ANY: Any = object()
-
-
-def find_references(value: Any, at: Path) -> list[tuple[Path, str]]:
-    """Return every parameter that a value names, after its place."""
-    name = parse_reference(value)
-    if name is not None:
-        return [(at, name)]
-    found: list[tuple[Path, str]] = []
-    if isinstance(value, dict):
-        for key, item in value.items():
-            tail = parse_reference(key.partition("/")[2])
-            if tail is not None:
-                found.append(((*at, key), tail))
-            found += find_references(item, (*at, key))
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            found += find_references(item, (*at, index))
-    return found
-
-
-def find_reference_at(raw: Any, at: Path) -> str:
-    """Return the parameter at a place of the unbound rule, or around it; empty without one."""
-    for step in at:
-        named = parse_reference(raw)
-        if named is not None:
-            return named
-        try:
-            raw = raw[step]
-        except (KeyError, IndexError, TypeError):
-            break
-    return parse_reference(raw) or ""
-
-
-def substitute(values: Mapping[str, Any], value: Any) -> Any:
-    """Return a value with its parameters replaced; those that are any (null) are left out.
-
-    A parameter without a value stays as it is written.
+    `forms` holds the form for each key, `by_value` one for each value of a key.
     """
-    found = _bind(value, values)
-    return {} if found is _ANY else found
+
+    forms: Mapping[str, FieldsForm]
+    by_value: Mapping[str, Mapping[str, FieldsForm]] = field(default_factory=dict)
+    what: str = ""
+
+    def schema(self) -> JsonSchema:
+        """Return a chain of conditions: the first key that is there says which form applies."""
+        found: JsonSchema = {
+            "properties": {
+                **{name: {} for name in self.by_value},
+                **{name: {"description": form.description} for name, form in self.forms.items()},
+            },
+            "additionalProperties": False,
+        }
+        for name, form in reversed([*self.forms.items()]):
+            found = {"if": {"required": [name]}, "then": _add_title(name, form), "else": found}
+        for name, forms in reversed([*self.by_value.items()]):
+            found = {"if": {"required": [name]}, "then": _choose(name, forms), "else": found}
+        return {"type": "object", "minProperties": 1, **found}
+
+    def check(self, value: Any, at: Path, report: FaultReport) -> None:
+        """Report a value without exactly one of the keys, and violations of its form."""
+        keys = [*self.by_value, *self.forms]
+        if not isinstance(value, dict):
+            report(at, f"expected {self.what}: an object with one of {', '.join(keys)}; got "
+                   f"{quote(value)}")  # fmt: skip
+            return
+        found = [key for key in keys if key in value]
+        if not found:
+            self._report_no_key(value, keys, at, report)
+            return
+        if len(found) > 1:
+            text = f"{self.what} is one of {' and '.join(found)}; give a list for several"
+            report((*at, found[1]), text)
+            return
+        key = found[0]
+        if key in self.forms:
+            self.forms[key].check(value, at, report)
+            return
+        forms = self.by_value[key]
+        named = value[key]
+        if not isinstance(named, str) or named not in forms:
+            report((*at, key), f"{quote(named)} is not allowed.{describe_allowed([*forms], named)}")
+            return
+        forms[named].check(value, at, report)
+
+    def find(self, value: Any) -> FieldsForm | None:
+        """Return the form of an object with exactly one of the keys; `None` for other values."""
+        given = value if isinstance(value, dict) else {}
+        keys = [key for key in (*self.by_value, *self.forms) if key in given]
+        if len(keys) != 1:
+            return None
+        key = keys[0]
+        named = given[key]
+        if key in self.forms:
+            return self.forms[key]
+        return self.by_value[key].get(named) if isinstance(named, str) else None
+
+    def _report_no_key(
+        self, value: dict[str, Any], keys: list[str], at: Path, report: FaultReport
+    ) -> None:
+        for name in value:
+            report((*at, name), describe_unknown(name, keys))
+        if not value:
+            report(at, f"expected {self.what}, one of {', '.join(keys)}; got nothing")
 
 
-def _bind(value: Any, values: Mapping[str, Any]) -> Any:
-    name = parse_reference(value)
-    if name is not None:
-        given = values.get(name, value)
-        return _ANY if given is None else given
-    if isinstance(value, str):
-        return value[1:] if value.startswith("$$") else value
-    if isinstance(value, dict):
-        found = {}
-        for key, item in value.items():
-            bound = _bind(item, values)
-            if bound is not _ANY:
-                found[_bind_key(key, values)] = bound
-        # A condition or an object that is empty now restricts nothing.
-        return _ANY if value and not found else found
-    if isinstance(value, list):
-        return [bound for item in value if (bound := _bind(item, values)) is not _ANY]
-    return value
+def _add_title(title: str, form: FieldsForm) -> JsonSchema:
+    return {"title": title, **form.schema()}
 
 
-def _bind_key(key: str, values: Mapping[str, Any]) -> str:
-    """Return a key such as `TABLE/$name` with its parameter replaced."""
-    table, slash, tail = key.partition("/")
-    name = parse_reference(tail)
-    if name is None:
-        return key
-    given = values.get(name, tail)
-    return f"{table}{slash}{'' if given is None else given}"
+def _choose(name: str, forms: Mapping[str, FieldsForm]) -> JsonSchema:
+    """Return one key's values, each with the form of objects that have it."""
+    cases = [
+        {
+            "if": {"properties": {name: {"const": value}}},
+            "then": _add_title(f"{name}: {value}", form),
+        }
+        for value, form in forms.items()
+    ]
+    return {"properties": {name: {"enum": [*forms]}}, "allOf": cases}
+
+
+class TypedForm(Struct, frozen=True):
+    """Values of several forms: their JSON type says which form applies."""
+
+    text: Form | None = None
+    number: Form | None = None
+    flag: Form | None = None
+    items: Form | None = None
+    object: Form | None = None
+    null: bool = False
+    what: str = ""
+
+    @property
+    def options(self) -> dict[str, Form]:
+        """The forms by JSON type."""
+        given = {
+            "string": self.text,
+            "number": self.number,
+            "boolean": self.flag,
+            "array": self.items,
+            "object": self.object,
+        }
+        return {kind: form for kind, form in given.items() if form is not None}
+
+    def schema(self) -> JsonSchema:
+        """Return the types, each with its form as a condition."""
+        forms = self.options
+        cases = [{"if": {"type": kind}, "then": form.schema()} for kind, form in forms.items()]
+        return {"type": [*forms, *(["null"] if self.null else [])], "allOf": cases}
+
+    def check(self, value: Any, at: Path, report: FaultReport) -> None:
+        """Report a value of none of the types, or its violations against the form of its type."""
+        if value is None and self.null:
+            return
+        shape = self.find(value)
+        if shape is None:
+            report(at, f"expected {self.what}, got {quote(value)}")
+        else:
+            shape.check(value, at, report)
+
+    def find(self, value: Any) -> Form | None:
+        """Return the form for the JSON type of a value; `None` if that type is not allowed."""
+        if isinstance(value, str):
+            return self.text
+        if isinstance(value, bool):
+            return self.flag
+        if isinstance(value, int | float):
+            return self.number
+        if isinstance(value, list):
+            return self.items
+        return self.object if isinstance(value, dict) else None
+
+
+# Durations, instants and days.
+
+_INSTANT_PATTERN = (
+    r"^\d{4}-\d{2}-\d{2}([Tt]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?([Zz]|[+-]\d{2}:?\d{2})?)?$"
+)
+
+
+class DurationForm(Struct, frozen=True):
+    """Seconds as a number, or a text with units such as `500ms`; `whole` allows no fractions."""
+
+    low: float
+    high: float
+    whole: bool = False
+
+    def schema(self) -> JsonSchema:
+        """Return the number or the text."""
+        number = self._number().schema()
+        kinds = [number["type"], "string"]
+        return {**number, "type": kinds, "pattern": f"^{DURATION_PATTERN}$"}
+
+    def check(self, value: Any, at: Path, report: FaultReport) -> None:
+        """Report a value that is no duration, or one out of bounds."""
+        if not isinstance(value, str):
+            self._number().check(value, at, report)
+            return
+        try:
+            seconds = parse_duration(value)
+        except ValueError as error:
+            report(at, f"expected seconds or a duration with units, got {quote(value)}, {error}")
+            return
+        if not self.low <= seconds <= self.high:
+            report(at, f"expected {self.low:g} to {self.high:,.0f} seconds, got {quote(value)}, "
+                   f"which is {seconds:,.10g}")  # fmt: skip
+        elif self.whole and seconds != int(seconds):
+            report(at, f"expected whole seconds, got {quote(value)}, which is {seconds:g}")
+
+    def _number(self) -> Form:
+        if self.whole:
+            return WholeForm(int(self.low), int(self.high))
+        return NumberForm(self.low, self.high)
+
+
+def is_duration(text: str) -> bool:
+    """Return whether a text is a duration with units."""
+    try:
+        parse_duration(text)
+    except ValueError:
+        return False
+    return True
+
+
+class InstantForm(Struct, frozen=True):
+    """A moment in ISO 8601; without an offset it is UTC."""
+
+    def schema(self) -> JsonSchema:
+        """Return a text in the form of a moment."""
+        return {"type": "string", "pattern": _INSTANT_PATTERN}
+
+    def check(self, value: Any, at: Path, report: FaultReport) -> None:
+        """Report a value that is not a moment."""
+        try:
+            parse_instant(value if isinstance(value, str) else "")
+        except ValueError as error:
+            report(at, f"expected a moment on the world's clock, got {quote(value)}: {error}")
+
+
+def read_instant(value: str | None) -> datetime | None:
+    """Return the moment of a checked text."""
+    return None if value is None else parse_instant(value)
+
+
+class ReadableForm(Struct, frozen=True):
+    """A value that a function can read, such as a price or a day; `meaning` describes it."""
+
+    read: Callable[[Any], object]
+    meaning: str
+
+    def schema(self) -> JsonSchema:
+        """Return a schema without restrictions: no schema can say what the function reads."""
+        return {}
+
+    def check(self, value: Any, at: Path, report: FaultReport) -> None:
+        """Report a value that the function refuses."""
+        try:
+            self.read(value)
+        except (TypeError, ValueError):
+            report(at, f"expected {self.meaning}, got {quote(value)}")
+
+
+DAY = ReadableForm(date.fromisoformat, "a day such as 2026-04-20")
