@@ -94,7 +94,7 @@ class Acceptance(Struct, frozen=True):
             try:
                 read_accepted(self.file)
             except BadAcceptedFile as fault:
-                raise click.UsageError(f"--accepted: {fault}.") from fault
+                raise click.UsageError(f"--accepted: {fault}") from fault
 
 
 class OtherServer(Struct, frozen=True):

@@ -190,7 +190,8 @@ class WordForm(Struct, frozen=True):
             if not isinstance(value, str) or value not in self.choices:
                 report(at, f"{quote(value)} is not allowed.{describe_allowed(self.choices, value)}")
         elif not isinstance(value, str):
-            report(at, f"expected text, got {quote(value)}")
+            hint = f'; write "{value}"' if is_number(value) else ""
+            report(at, f"expected text, got {quote(value)}{hint}")
         elif not self.least <= len(value) <= self.most:
             report(at, f"expected {self.least} to {self.most:,} characters, got {len(value):,}")
         elif self.pattern is not None and re.fullmatch(self.pattern, value, re.ASCII) is None:
@@ -375,7 +376,7 @@ class FieldsForm(Struct, frozen=True):
     def check(self, value: Any, at: Path, report: FaultReport) -> None:
         """Report a value that is not such an object, and the violations of its values."""
         if not isinstance(value, dict):
-            known = ", ".join(self.fields)
+            known = list_nearest([*self.fields], "")
             whole = not at and isinstance(value, list) and "rules" in self.fields
             hint = ". Write `name: …`, then these entries below `rules:`" if whole else ""
             report(at, f"expected an object with {known}; got {quote(value)}{hint}")

@@ -264,7 +264,9 @@ class Table(Struct, frozen=True, dict=True):
     def find_unknown_keys(self, record: Record) -> list[str]:
         """Return the places of keys that the table does not know, except the mock's own."""
         record = self.from_public(record)
-        found = [name for name in record if name not in self._kept_keys and not name.startswith("_")]
+        found = [
+            name for name in record if name not in self._kept_keys and not name.startswith("_")
+        ]
         if not any(isinstance(value, dict | list) for value in record.values()):
             return found
         try:
