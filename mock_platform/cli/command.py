@@ -10,7 +10,6 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -93,8 +92,7 @@ class CheckedCommand(click.Command):
         known = {f"{prefix}{param.name.upper()}" for param in self.params if param.name}
         for name in sorted(os.environ):
             if name.startswith(prefix) and name not in known:
-                near = get_close_matches(name, known, 1)
-                hint = f" Did you mean {near[0]}?" if near else ""
+                hint = did_you_mean(name, known)
                 click.echo(f"Warning: {name} is not an option of {ctx.info_name}.{hint}", err=True)
         return super().invoke(ctx)
 
@@ -179,14 +177,9 @@ def convert_errors() -> Iterator[None]:
 
     try:
         yield
-    except BadFixtures as fault:
-        raise BadInput(
-            f"{count_faults(len(fault.complaints))} in the fixtures.\n{fault}"
-        ) from fault
-    except BadScenario as fault:
-        raise BadInput(
-            f"{count_faults(len(fault.complaints))} in the scenarios.\n{fault}"
-        ) from fault
+    except (BadFixtures, BadScenario) as fault:
+        where = "fixtures" if isinstance(fault, BadFixtures) else "scenarios"
+        raise BadInput(f"{count_faults(len(fault.complaints))} in the {where}.\n{fault}") from fault
     except UnknownScenario as fault:
         raise BadInput(
             f"{fault} `mock-platform scenarios` lists the scenarios of the package."

@@ -226,6 +226,15 @@ def did_you_mean(value: str, known: Iterable[str]) -> str:
     return f" Did you mean {near[0]!r}?" if near else ""
 
 
+def describe_unknown_field(
+    name: str, owner: str, fields: Iterable[str], shown: str | None = None
+) -> str:
+    """Describe a field that a record does not have; `shown` is its whole place, if it has one."""
+    fields = list(fields)
+    hint = did_you_mean(name, fields)
+    return f"{(shown or name)!r} is no field of {owner}.{hint} Its fields: {', '.join(fields)}"
+
+
 def _split(name: str) -> list[str]:
     return sorted(re.split(r"[\W_]+", name.lower()))
 

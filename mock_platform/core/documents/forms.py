@@ -86,7 +86,7 @@ def parse_reference(value: Any) -> str | None:
 
 def describe_allowed(allowed: Sequence[Any], value: Any) -> str:
     """Describe what is allowed instead of a value: the nearest, then the list."""
-    names = [str(each) for each in allowed]
+    names = [str(each) for each in allowed] or ["none"]
     # A number is not near another one because it has the same digits.
     hint = "" if names[0].isdecimal() else did_you_mean(str(value), names)
     return f"{hint} Allowed: {list_nearest(names, str(value))}."
@@ -646,6 +646,8 @@ class ReadableForm(Struct, frozen=True):
 
     read: Callable[[Any], object]
     meaning: str
+    is_explained: bool = False
+    """Whether the exceptions of the function say more than the meaning does."""
 
     def schema(self) -> JsonSchema:
         """Return a schema without restrictions: no schema can say what the function reads."""
@@ -655,8 +657,9 @@ class ReadableForm(Struct, frozen=True):
         """Report a value that the function refuses."""
         try:
             self.read(value)
-        except (TypeError, ValueError):
-            report(at, f"expected {self.meaning}, got {quote(value)}")
+        except (TypeError, ValueError, OverflowError) as error:
+            why = f": {error}" if self.is_explained else ""
+            report(at, f"expected {self.meaning}, got {quote(value)}{why}")
 
 
 DAY = ReadableForm(date.fromisoformat, "a day such as 2026-04-20")

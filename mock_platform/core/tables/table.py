@@ -17,7 +17,7 @@ from marshmallow.fields import Field, List, Nested
 from msgspec import Struct
 
 from mock_platform.core.documents.source import format_path
-from mock_platform.core.errors import did_you_mean
+from mock_platform.core.errors import describe_unknown_field
 from mock_platform.core.faults import flatten
 from mock_platform.core.fields import Instant, Timed
 from mock_platform.core.schema import Loader, list_fields, loader
@@ -211,7 +211,7 @@ class Table(Struct, frozen=True, dict=True):
         faults: list[tuple[str, str]] = []
         recorded = record.get(AS) == RECORDED
         faults += [
-            (name, self._explain_unknown_key(name))
+            (name, describe_unknown_field(name, self.name, self.fields))
             for name in self._find_refused_keys(record, recorded=recorded)
         ]
         if not recorded and AS in record:
@@ -286,7 +286,7 @@ class Table(Struct, frozen=True, dict=True):
                     yield name, f"{AS} can only be {RECORDED!r}, got {value!r}"
             elif name not in self.fields:
                 if part.get(AS) != RECORDED or name.startswith("_"):
-                    yield name, self._explain_unknown_key(name)
+                    yield name, describe_unknown_field(name, self.name, self.fields)
             elif value is not None and not isinstance(value, dict):
                 yield from self.read_value(name, value)[1]
 
@@ -339,15 +339,14 @@ class Table(Struct, frozen=True, dict=True):
                 found.append(
                     (
                         name,
-                        _explain_unknown_key(name, str(steps[-1]), "this part of a record", known),
+                        describe_unknown_field(
+                            str(steps[-1]), "this part of a record", known, name
+                        ),
                     )
                 )
             else:
                 found.append((name, text.explanation))
         return found
-
-    def _explain_unknown_key(self, name: str) -> str:
-        return _explain_unknown_key(name, name, self.name, self.fields)
 
 
 Tables = Mapping[str, Table]
@@ -388,11 +387,6 @@ def find_missing_references(
 
 _UNKNOWN = "Unknown field."
 """marshmallow's message for a key that a nested schema does not have."""
-
-
-def _explain_unknown_key(shown: str, name: str, owner: str, fields: Sequence[str]) -> str:
-    hint = did_you_mean(name, fields)
-    return f"{shown!r} is no field of {owner}.{hint} Its fields: {', '.join(fields)}"
 
 
 def _find_unknown_steps(

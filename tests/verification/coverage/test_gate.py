@@ -101,7 +101,7 @@ def test_names_of_the_query_are_those_on_the_wire() -> None:
     """A misspelt parameter is refused with the known ones."""
     detail = call(sandbox(), "GET", "/coverage?onyl=x").get_json()["detail"]
 
-    assert "'onyl' is unknown here; known: format, only. Did you mean 'only'?" in detail
+    assert "\"onyl\" is unknown here. Did you mean 'only'? Allowed: format, only." in detail
 
 
 def test_what_was_covered_is_a_line_each() -> None:
