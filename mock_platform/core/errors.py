@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from msgspec import Struct
 
@@ -87,6 +87,11 @@ class BadDocument(ValueError):
     def __init__(self, complaints: Sequence[Complaint]) -> None:
         super().__init__("\n".join(str(complaint) for complaint in complaints))
         self.complaints = list(complaints)
+
+    @classmethod
+    def make(cls, file: Path, text: str, field: str = "") -> Self:
+        """Return the exception for one fault of a whole file."""
+        return cls([Complaint(file, 1, 1, field, text)])
 
 
 class BadScenario(BadDocument):

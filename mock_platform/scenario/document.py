@@ -33,7 +33,7 @@ from mock_platform.core.documents.source import (
     read,
     read_file,
 )
-from mock_platform.core.errors import BadParameters, BadScenario, Complaint, did_you_mean
+from mock_platform.core.errors import BadParameters, BadScenario, did_you_mean
 from mock_platform.scenario import deliveries
 from mock_platform.scenario.catalog import Catalog, CustomRoute, list_paths, list_routes
 from mock_platform.scenario.checking import (
@@ -117,16 +117,17 @@ def _read_records(named: str, file: FilePath | None, id_: str) -> tuple[FilePath
     if path.suffix != ".json":
         raise _Unusable(f"expected a JSON file (.json), got {named}")
     try:
-        records = read_file(path, SCENARIO).data
+        source = read_file(path, SCENARIO)
     except Malformed as error:
         raise _Unusable(str(error.complain(path))) from error
+    records = source.data
     if not isinstance(records, list):
-        raise _Unusable(f"{path}: expected an array of objects")
+        raise _Unusable(str(source.complain((), "expected an array of objects")))
     violations = find_item_violations(records, id_)
     if violations:
         index, text = violations[0]
         more = f" ({len(violations)} faults)" if len(violations) > 1 else ""
-        raise _Unusable(f"{path}: record {index}: {text}{more}")
+        raise _Unusable(str(source.complain((index,), f"{text}{more}")))
     return path, records
 
 
@@ -283,7 +284,7 @@ def read_source(file: FilePath) -> Source:
     """
     if file.suffix not in SUFFIXES:
         text = f"scenario files end in {', '.join(SUFFIXES)}"
-        raise BadScenario([Complaint(file, 1, 1, "", text)])
+        raise BadScenario.make(file, text)
     try:
         return read_file(file, SCENARIO)
     except Malformed as error:

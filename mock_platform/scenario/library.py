@@ -275,11 +275,11 @@ class StartUp:
         name = self.files.get(file)
         if name is not None and scenario.name != name:
             text = f"the server began with {name!r} from this file; restart it for another name"
-            raise BadScenario([Complaint(file, 1, 1, "name", text)])
+            raise BadScenario.make(file, text, "name")
         if name is None and scenario.name in self.files.values():
             first = next(path for path, taken in self.files.items() if taken == scenario.name)
             text = f"{scenario.name!r} is the name of {first} already"
-            raise BadScenario([Complaint(file, 1, 1, "name", text)])
+            raise BadScenario.make(file, text, "name")
 
     def put(self, file: Path, scenario: Scenario) -> None:
         """Add a file's scenario, or replace its last version."""

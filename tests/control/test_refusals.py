@@ -65,7 +65,7 @@ JOURNAL: Iterable[Row] = (
               field="operation"),
     *requests(400, "a class such as 4xx, got", "GET /requests?status=6xx", field="status"),
     *requests(400, "a class such as 4xx, got", "GET /requests?status=99", field="status"),
-    *requests(400, "method must be one of GET", "GET /requests?method=FETCH", field="method"),
+    *requests(400, "Did you mean 'PATCH'? ", "GET /requests?method=FETCH", field="method"),
     *requests(400, "Expected time", "GET /requests?since=yesterday", field="since"),
     *requests(400, "at least 0", "GET /requests?limit=-1", field="limit"),
     *requests(400, "Did you mean 'status'?", "GET /requests?statsu=2", "GET /requests.har?statsu=2",

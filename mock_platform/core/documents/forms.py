@@ -92,6 +92,11 @@ def describe_allowed(allowed: Sequence[Any], value: Any) -> str:
     return f"{hint} Allowed: {list_nearest(names, str(value))}."
 
 
+def describe_choice(value: Any, allowed: Sequence[Any]) -> str:
+    """Describe a value that is not allowed: the nearest, then the list."""
+    return f"{quote(value)} is not allowed.{describe_allowed(allowed, value)}"
+
+
 def describe_unknown(name: str, known: Sequence[str]) -> str:
     """Describe a key that an object does not have: the nearest, then the list."""
     return f"{quote(name)} is unknown here.{describe_allowed(known, name)}"
@@ -188,7 +193,7 @@ class WordForm(Struct, frozen=True):
         """Report a value that is not such a text."""
         if self.choices:
             if not isinstance(value, str) or value not in self.choices:
-                report(at, f"{quote(value)} is not allowed.{describe_allowed(self.choices, value)}")
+                report(at, describe_choice(value, self.choices))
         elif not isinstance(value, str):
             hint = f'; write "{value}"' if is_number(value) else ""
             report(at, f"expected text, got {quote(value)}{hint}")
@@ -231,8 +236,7 @@ class WholeForm(Struct, frozen=True):
         """Report a value that is not such an integer."""
         if self.choices:
             if not _is_whole(value) or value not in self.choices:
-                allowed = describe_allowed(self.choices, value)
-                report(at, f"{quote(value)} is not allowed.{allowed} {self.note}".rstrip())
+                report(at, f"{describe_choice(value, self.choices)} {self.note}".rstrip())
         elif not _is_whole(value) or not self.low <= value <= self.high:
             report(at, f"expected a whole number from {self.low:,} to {self.high:,}, got "
                    f"{quote(value)}")  # fmt: skip
@@ -477,7 +481,7 @@ class KeyedForm(Struct, frozen=True):
         forms = self.by_value[key]
         named = value[key]
         if not isinstance(named, str) or named not in forms:
-            report((*at, key), f"{quote(named)} is not allowed.{describe_allowed([*forms], named)}")
+            report((*at, key), describe_choice(named, [*forms]))
             return
         forms[named].check(value, at, report)
 

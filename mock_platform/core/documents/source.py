@@ -217,24 +217,30 @@ def count_values(data: Any, most: int = MAX_VALUES) -> int:
 
 def _read_yaml(file: FilePath, text: str, kind: DocumentKind) -> Source:
     from ruamel.yaml import YAML  # 40 ms that servers without scenarios of their own do not pay
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+    from ruamel.yaml.error import YAMLError
 
     try:
         return _Builder(file, kind, YAML(typ="safe", pure=True).parse(text)).build()
-    except MarkedYAMLError as error:
-        mark, opened = error.problem_mark or error.context_mark, error.context_mark
-        words = error.problem or error.context
-        # A quotation mark or bracket that is never closed is noticed lines later, often at the end
-        # of the file; who has to repair it needs the place where it opens.
-        if opened is not None and mark.line > opened.line and _OPENS.match(error.context or ""):
-            words = f"what opens here is not closed; line {mark.line + 1}: {words}"
-            mark = opened
-        line, column = (1, 1) if mark is None else (mark.line + 1, mark.column + 1)
-        hint = next((hint for part, hint in _HINTS.items() if part in (words or "")), "")
-        raise Malformed(f"not valid YAML: {words}{hint}", line, column) from error
     except (YAMLError, ValueError, RecursionError) as error:
-        words = " ".join(str(error).split())[:200]
-        raise Malformed(f"not valid YAML: {words}") from error
+        raise explain_yaml(error) from error
+
+
+def explain_yaml(error: Exception) -> Malformed:
+    """Return what an exception of the YAML parser says, with its place and what to do about it."""
+    from ruamel.yaml.error import MarkedYAMLError
+
+    if not isinstance(error, MarkedYAMLError):
+        return Malformed(f"not valid YAML: {' '.join(str(error).split())[:200]}")
+    mark, opened = error.problem_mark or error.context_mark, error.context_mark
+    words = error.problem or error.context
+    # A quotation mark or bracket that is never closed is noticed lines later, often at the end of
+    # the file; who has to repair it needs the place where it opens.
+    if opened is not None and mark.line > opened.line and _OPENS.match(error.context or ""):
+        words = f"what opens here is not closed; line {mark.line + 1}: {words}"
+        mark = opened
+    line, column = (1, 1) if mark is None else (mark.line + 1, mark.column + 1)
+    hint = next((hint for part, hint in _HINTS.items() if part in (words or "")), "")
+    return Malformed(f"not valid YAML: {words}{hint}", line, column)
 
 
 class _Builder:

@@ -30,7 +30,7 @@ from mock_platform.core.documents.forms import (
 )
 from mock_platform.core.documents.source import DocumentKind
 from mock_platform.core.documents.source import Path as Place
-from mock_platform.core.errors import BadDocument, Complaint, did_you_mean
+from mock_platform.core.errors import BadDocument, did_you_mean
 from mock_platform.verification.compare.compare import KINDS
 from mock_platform.verification.compare.findings import DriftFinding, Report
 
@@ -201,8 +201,7 @@ def write_accepted(
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(stream.getvalue(), "utf-8")
     except OSError as fault:
-        text = f"cannot be written: {fault.strerror}"
-        raise BadAcceptedFile([Complaint(file, 1, 1, "", text)]) from fault
+        raise BadAcceptedFile.make(file, f"cannot be written: {fault.strerror}") from fault
 
 
 def choose(report: Report, ids: Sequence[str]) -> list[DriftFinding]:

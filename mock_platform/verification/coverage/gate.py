@@ -126,14 +126,10 @@ def read_called(file: Path, operations: Collection[str]) -> frozenset[str]:
             return frozenset(row["id"] for row in rows if row["requests"])
     except (OSError, ValueError) as fault:
         reason = fault.strerror if isinstance(fault, OSError) else fault
-        raise _refuse(file, f"cannot be read: {reason}. {_WRITTEN_BY}") from fault
+        raise BadBaseline.make(file, f"cannot be read: {reason}. {_WRITTEN_BY}") from fault
     except (KeyError, TypeError) as fault:
-        raise _refuse(file, f"is no coverage file. {_WRITTEN_BY}") from fault
+        raise BadBaseline.make(file, f"is no coverage file. {_WRITTEN_BY}") from fault
     return frozenset(point[0] for point in read_baseline(text, str(file), operations).points)
-
-
-def _refuse(file: Path, text: str) -> BadBaseline:
-    return BadBaseline([Complaint(file, 1, 1, "", text)])
 
 
 def render_baseline(found: CoverageDocument) -> str:
@@ -212,5 +208,5 @@ def read_gate(
             "Write it with `pytest --mock-coverage=FILE.baseline`, `mock-platform run "
             "--coverage=FILE.baseline` or `mock-platform coverage --format baseline`."
         )
-        raise _refuse(Path(baseline), f"cannot be read: {fault}. {written}") from fault
+        raise BadBaseline.make(Path(baseline), f"cannot be read: {fault}. {written}") from fault
     return Gate(fail_under, scope, read_baseline(text, baseline, operations))

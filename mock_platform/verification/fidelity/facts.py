@@ -212,7 +212,7 @@ def read_facts(folder: Path) -> list[Fact]:
             "has no facts. They are .json files with `operation`, `request` and `response`, "
             ".jsonl files with one of these a line, or .har files."
         )
-        raise BadFacts([Complaint(folder, 1, 1, "", text)])
+        raise BadFacts.make(folder, text)
     return facts
 
 
@@ -227,7 +227,7 @@ def _read_file(file: Path) -> Iterator[Fact]:
     data = file.read_bytes()
     if len(data) > MAX_FILE_BYTES:
         text = f"larger than {MAX_FILE_BYTES:,} bytes, which is the most for a file of facts"
-        raise BadFacts([Complaint(file, 1, 1, "", text)])
+        raise BadFacts.make(file, text)
     lines = data.splitlines() if file.suffix == ".jsonl" else [data]
     for number, line in enumerate(lines, 1):
         try:
