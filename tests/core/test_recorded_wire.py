@@ -129,7 +129,7 @@ def test_any_wsgi_server_takes_an_answer(box: Sandbox, wire: str) -> None:
     """Its headers are a plain list, which some servers insist on."""
     application, seen = validator(box.app), []
     environ = create_environ(BY_NAME, headers={"X-Mock-Wire": wire})
-    body = application(environ, lambda status, headers, *_: seen.append(headers))
+    body = application(environ, lambda _, headers, *_more: seen.append(headers))
     assert b"".join(body).startswith(b"{")
     body.close()
 
