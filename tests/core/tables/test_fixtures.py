@@ -11,6 +11,7 @@ import pytest
 from mock_platform.api.served import TABLES
 from mock_platform.api.v2.objects.users import USERS
 from mock_platform.core import installed as shipped
+from mock_platform.core.errors import BadFixtures
 from mock_platform.core.tables import fixtures
 
 USER = {"id": "1", "screen_name": "ada", "name": "Ada"}
@@ -76,43 +77,28 @@ def test_a_later_folder_lies_over_an_earlier_one(tmp_path: Path) -> None:
     assert {"1": "Ada L.", "2": "Bob"} == {key: row.record["name"] for key, row in rows.items()}
 
 
-@pytest.mark.parametrize(
-    ("tables", "expected"),
-    [
-        (
-            {"users": '[\n  {"id": "1", "screen_name": "a b", "name": "A"}\n]'},
-            "users.json:2:15: record 0, field screen_name: Expected 1 to 15 word characters, "
-            'got "a b" for screen_name',
-        ),
-        (
-            {"users": '[\n {"id": "1", "name": "A"}]'},
-            'users.json:2:2: record 0, field screen_name: "screen_name" is a required parameter',
-        ),
-        (
-            {"users": '[{"id": "1", "screen_name": "a", "name": "A", "nmae": 1}]'},
-            "users.json:1:47: record 0, field nmae: 'nmae' is no field of users. Did you mean "
-            f"'name'? Its fields: {', '.join(USERS.fields)}",
-        ),
-        (
-            {"users": [USER, USER]},
-            "users.json:8:3: record 1, field id: id '1' occurs twice in this file",
-        ),
-        ({"users": "[{]"}, "users.json:1:3: not valid JSON"),
-        ({"users": "{}"}, "users.json:1:1: a fixture file is an array of records"),
-        ({"users": "[5]"}, "users.json:1:2: record 0: a record is an object, got 5"),
-        ({"usres": []}, "usres.json:1:1: no table is called 'usres'. Did you mean 'users.json'?"),
-        (
-            {"apps": [APP]},
-            "apps.json:7:3: record 0, field _owner_user_id: _owner_user_id refers to '1', which "
-            "is not in users",
-        ),
-        (
-            {"apps": [APP | {"_owner_user_id": None, "callback_urls": ["https://a.example", 5]}]},
-            "apps.json:10:4: record 0, field callback_urls[1]: Expected String, got 5 for "
-            "callback_urls[1]",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("tables", "expected"), [
+    ({"users": '[\n  {"id": "1", "screen_name": "a b", "name": "A"}\n]'},
+     "users.json:2:15: record 0, field screen_name: Expected 1 to 15 word characters, "
+     'got "a b" for screen_name'),
+    ({"users": '[\n {"id": "1", "name": "A"}]'},
+     'users.json:2:2: record 0, field screen_name: "screen_name" is a required parameter'),
+    ({"users": '[{"id": "1", "screen_name": "a", "name": "A", "nmae": 1}]'},
+     "users.json:1:47: record 0, field nmae: 'nmae' is no field of users. Did you mean "
+     f"'name'? Its fields: {', '.join(USERS.fields)}"),
+    ({"users": [USER, USER]},
+     "users.json:8:3: record 1, field id: id '1' occurs twice in this file"),
+    ({"users": "[{]"}, "users.json:1:3: not valid JSON"),
+    ({"users": "{}"}, "users.json:1:1: a fixture file is an array of records"),
+    ({"users": "[5]"}, "users.json:1:2: record 0: a record is an object, got 5"),
+    ({"usres": []}, "usres.json:1:1: no table is called 'usres'. Did you mean 'users.json'?"),
+    ({"apps": [APP]},
+     "apps.json:7:3: record 0, field _owner_user_id: _owner_user_id refers to '1', which "
+     "is not in users"),
+    ({"apps": [APP | {"_owner_user_id": None, "callback_urls": ["https://a.example", 5]}]},
+     "apps.json:10:4: record 0, field callback_urls[1]: Expected String, got 5 for "
+     "callback_urls[1]"),
+])  # fmt: skip
 def test_each_fault_names_file_line_column_record_and_field(
     tmp_path: Path, tables: dict[str, object], expected: str
 ) -> None:
@@ -128,7 +114,7 @@ def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
     write(tmp_path, users=[{"id": "x"}], apps=[{"id": "7"}])
 
     assert len(complaints(tmp_path)) == 6
-    with pytest.raises(fixtures.BadFixtures) as caught:
+    with pytest.raises(BadFixtures) as caught:
         fixtures.load([tmp_path], TABLES)
     assert len(caught.value.complaints) == 6
 

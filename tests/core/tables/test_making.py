@@ -204,32 +204,29 @@ def test_a_change_meanwhile(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> No
     assert f"{first['screen_name'][:14]}2" == made["screen_name"]
 
 
-@pytest.mark.parametrize(
-    ("table", "fields", "field", "text"),
-    [
-        ("line_items", {"campain": "x"}, "campain", "Did you mean 'campaign'?"),
-        ("line_items", {"campaign": "8wku3"}, "campaign", "Did you mean '8wku2'?"),
-        ("line_items", {"campaign": []}, "campaign", "an empty list"),
-        ("line_items", {"campaign": 1.5}, "campaign", "Give a key, a list of keys"),
-        ("line_items", {"campaign": {"nme": "x"}}, "campaign.nme", "Did you mean 'name'?"),
-        ("line_items", {"campaign": {"name": 5}}, "campaign.name", "Expected String, got 5"),
-        ("line_items", {"campaign": None}, "campaign", "Expected String"),
-        ("line_items", {"campaign": "8wku2", "campaign_id": "x"}, "campaign_id", "the same field"),
-        ("line_items", {"campaign": "8wku2", "account": "18ce55fw2ag"}, "campaign", "go together"),
-        ("line_items", {"objective": "FUN"}, "objective", "Expected a value in APP_ENGAGEMENTS"),
-        ("line_items", {"spread": "soon"}, "spread", "30d, 12h, 1h30m or a number of seconds"),
-        ("line_items", {"spread": -1}, "spread", "got -1"),
-        ("line_items", {"spread": "7301d"}, "spread", "up to 20 years"),
-        ("line_items", {"spread": "1d", "created_at": "now-1d"}, "spread", "exclude each other"),
-        ("products", {"spread": "1d"}, "spread", "products has no times"),
-        ("users", {"screen_name": "shop"}, "screen_name", "is taken"),
-        ("users", {"id": "77"}, "id", "users has a record '77' already"),
-        ("likes", {"user": USER, "post": "1712850617439551489"}, "post", "0 more are possible"),
-        ("posts", {"_edit_history": ["1"]}, "_edit_history", "the post's own id"),
-        ("spaces", {"host_ids": ["1"]}, "host_ids", "which is not in users"),
-        ("bidding_rules", {"minimum_denomination": 0}, "minimum_denomination", "at least 1"),
-    ],
-)
+@pytest.mark.parametrize(("table", "fields", "field", "text"), [
+    ("line_items", {"campain": "x"}, "campain", "Did you mean 'campaign'?"),
+    ("line_items", {"campaign": "8wku3"}, "campaign", "Did you mean '8wku2'?"),
+    ("line_items", {"campaign": []}, "campaign", "an empty list"),
+    ("line_items", {"campaign": 1.5}, "campaign", "Give a key, a list of keys"),
+    ("line_items", {"campaign": {"nme": "x"}}, "campaign.nme", "Did you mean 'name'?"),
+    ("line_items", {"campaign": {"name": 5}}, "campaign.name", "Expected String, got 5"),
+    ("line_items", {"campaign": None}, "campaign", "Expected String"),
+    ("line_items", {"campaign": "8wku2", "campaign_id": "x"}, "campaign_id", "the same field"),
+    ("line_items", {"campaign": "8wku2", "account": "18ce55fw2ag"}, "campaign", "go together"),
+    ("line_items", {"objective": "FUN"}, "objective", "Expected a value in APP_ENGAGEMENTS"),
+    ("line_items", {"spread": "soon"}, "spread", "30d, 12h, 1h30m or a number of seconds"),
+    ("line_items", {"spread": -1}, "spread", "got -1"),
+    ("line_items", {"spread": "7301d"}, "spread", "up to 20 years"),
+    ("line_items", {"spread": "1d", "created_at": "now-1d"}, "spread", "exclude each other"),
+    ("products", {"spread": "1d"}, "spread", "products has no times"),
+    ("users", {"screen_name": "shop"}, "screen_name", "is taken"),
+    ("users", {"id": "77"}, "id", "users has a record '77' already"),
+    ("likes", {"user": USER, "post": "1712850617439551489"}, "post", "0 more are possible"),
+    ("posts", {"_edit_history": ["1"]}, "_edit_history", "the post's own id"),
+    ("spaces", {"host_ids": ["1"]}, "host_ids", "which is not in users"),
+    ("bidding_rules", {"minimum_denomination": 0}, "minimum_denomination", "at least 1"),
+])  # fmt: skip
 def test_refusals(box: Sandbox, table: str, fields: Record, field: str, text: str) -> None:
     """The refusal names the field as it was given, and says what can be; nothing is made."""
     make(box, "likes", user=USER, post="1712850617439551489") if table == "likes" and (
