@@ -8,16 +8,7 @@ import pytest
 
 from tests.control.support import call
 from tests.oauth_steps import APP, begun, code, exchange, granted, last
-from tests.support import (
-    ACCOUNT,
-    HARBOR,
-    Sandbox,
-    Sandboxes,
-    faults,
-    refusal,
-    sandbox,
-    signed,
-)
+from tests.support import ACCOUNT, HARBOR, Sandbox, Sandboxes, faults, refusal, sandbox, signed
 
 LINE_ITEM = f"/12/accounts/{ACCOUNT}/line_items/itttx"
 UNKNOWN = (

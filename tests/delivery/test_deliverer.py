@@ -14,10 +14,7 @@ from mock_platform.serving.restoring import open_platform
 from mock_platform.settings import DeliverySettings, Settings
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.world import World
-from tests.support_receiver import (
-    Receiver,
-    hang,
-)
+from tests.support_receiver import Receiver, hang
 from tests.support_replay import NOW, QUICK, WEBHOOK, Desk
 from tests.waits import PATIENCE
 

@@ -349,10 +349,7 @@ class TestTLS:
             yield found
 
     def test_a_trusted_receiver_is_called(
-        self,
-        secure: Receiver,
-        authority: trustme.CA,
-        monkeypatch: pytest.MonkeyPatch,
+        self, secure: Receiver, authority: trustme.CA, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """SSL_CERT_FILE names the authority of a receiver's certificate."""
         with authority.cert_pem.tempfile() as file:
@@ -383,10 +380,7 @@ class TestTLS:
         assert "is not trusted: it is for another name" in str(fault)
 
     def test_the_time_holds_over_tls(
-        self,
-        secure: Receiver,
-        authority: trustme.CA,
-        monkeypatch: pytest.MonkeyPatch,
+        self, secure: Receiver, authority: trustme.CA, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """A dripping answer is ended over TLS as well."""
         secure.plan.append(drip(b"HTTP/1.1 200 OK\r\nX-Long: "))

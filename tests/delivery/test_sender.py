@@ -8,15 +8,7 @@ import pytest
 from mock_platform.delivery.events import add_event
 from mock_platform.delivery.sender import Sender
 from mock_platform.serving.http.tls import TlsMaterial
-from tests.support_receiver import (
-    Misbehaviour,
-    Receiver,
-    close,
-    drip,
-    hang,
-    reset,
-    unused_port,
-)
+from tests.support_receiver import Misbehaviour, Receiver, close, drip, hang, reset, unused_port
 from tests.support_replay import QUICK, WEBHOOK, Desk
 
 EVENT = {"webhook_id": WEBHOOK, "event_type": "post.create", "payload": {"id": "7"}}

@@ -82,65 +82,32 @@ def told(before: Record, campaign: Record, sent: Mapping[str, str]) -> set[tuple
     Only rules in which a parameter of the request takes part.
     """
     after, objective = become(before, sent), before["objective"]
-    found: set[tuple[str, str]] = set()
     bids, budgets = sent.keys() & {"bid_strategy", BID}, sent.keys() & {DAILY, TOTAL}
     by_target = objective in {"REACH", "WEBSITE_CLICKS"}
     followed = become(before, {n: value for n, value in sent.items() if n != "pay_by"})["pay_by"]
     checks = [
         (bids and after["bid_strategy"] != "AUTO" and after[BID] is None, MISSING, BID),
-        (
-            bids and after["bid_strategy"] == "MAX" and objective in {"REACH", "FOLLOWERS"},
-            INVALID,
-            "bid_strategy",
-        ),
+        (bids and after["bid_strategy"] == "MAX" and objective in {"REACH", "FOLLOWERS"},
+         INVALID, "bid_strategy"),
         (bids and after["bid_strategy"] == "TARGET" and not by_target, INVALID, "bid_strategy"),
-        (
-            "pay_by" in sent
-            and after["pay_by"] != before["pay_by"]
-            and objective != "APP_INSTALLS"
-            and (after["pay_by"] != followed or before["bid_strategy"] == after["bid_strategy"]),
-            INVALID,
-            "pay_by",
-        ),
-        (
-            sent.keys() & {"pay_by", "bid_strategy"}
-            and (after["pay_by"], after["bid_strategy"]) == ("IMPRESSION", "TARGET"),
-            INVALID,
-            "pay_by" if "pay_by" in sent else "bid_strategy",
-        ),
+        ("pay_by" in sent and after["pay_by"] != before["pay_by"] and objective != "APP_INSTALLS"
+         and (after["pay_by"] != followed or before["bid_strategy"] == after["bid_strategy"]),
+         INVALID, "pay_by"),
+        (sent.keys() & {"pay_by", "bid_strategy"}
+         and (after["pay_by"], after["bid_strategy"]) == ("IMPRESSION", "TARGET"),
+         INVALID, "pay_by" if "pay_by" in sent else "bid_strategy"),
         (bool(sent.get("frequency_cap")) and objective not in CAPPED, INVALID, "frequency_cap"),
-        (
-            "duration_in_days" in sent and after["duration_in_days"] not in {None, 1, 7, 30},
-            INVALID,
-            "duration_in_days",
-        ),
-        (
-            bool(sent.get(DAILY)) and campaign["budget_optimization"] != "LINE_ITEM",
-            INVALID,
-            DAILY,
-        ),
-        (
-            bool(sent.get(TOTAL))
-            and after[TOTAL] != before[TOTAL]
-            and (after[TOTAL] or 0) > (campaign[TOTAL] or Decimal("inf")),
-            INVALID,
-            TOTAL,
-        ),
-        (
-            budgets and (after[DAILY] or 0) > (after[TOTAL] or Decimal("inf")),
-            INVALID,
-            DAILY if DAILY in sent else TOTAL,
-        ),
-        (
-            "end_time" in sent and (after["end_time"] or "9999") <= after["start_time"],
-            "INVALID_TIME_WINDOW",
-            "end_time",
-        ),
-    ]
-    for broken, code, name in checks:
-        if broken:
-            found.add((code, name))
-    return found
+        ("duration_in_days" in sent and after["duration_in_days"] not in {None, 1, 7, 30},
+         INVALID, "duration_in_days"),
+        (bool(sent.get(DAILY)) and campaign["budget_optimization"] != "LINE_ITEM", INVALID, DAILY),
+        (bool(sent.get(TOTAL)) and after[TOTAL] != before[TOTAL]
+         and (after[TOTAL] or 0) > (campaign[TOTAL] or Decimal("inf")), INVALID, TOTAL),
+        (budgets and (after[DAILY] or 0) > (after[TOTAL] or Decimal("inf")),
+         INVALID, DAILY if DAILY in sent else TOTAL),
+        ("end_time" in sent and (after["end_time"] or "9999") <= after["start_time"],
+         "INVALID_TIME_WINDOW", "end_time"),
+    ]  # fmt: skip
+    return {(code, name) for broken, code, name in checks if broken}
 
 
 class LineItems(Family):

@@ -9,13 +9,7 @@ from oauthlib.oauth1 import SIGNATURE_TYPE_BODY, SIGNATURE_TYPE_QUERY
 
 from mock_platform.api.oauth.consent import tokens
 from mock_platform.core.auth import session as sessions
-from mock_platform.core.auth.authenticate import (
-    BEARER,
-    NO_AUTH,
-    USER,
-    Auth,
-    Authenticator,
-)
+from mock_platform.core.auth.authenticate import BEARER, NO_AUTH, USER, Auth, Authenticator
 from mock_platform.core.auth.lookup import find_app
 from mock_platform.core.auth.session import Session
 from mock_platform.core.call import Call, Caller

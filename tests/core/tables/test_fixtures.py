@@ -15,13 +15,7 @@ from mock_platform.core.errors import BadFixtures
 from mock_platform.core.tables import fixtures
 
 USER = {"id": "1", "screen_name": "ada", "name": "Ada"}
-APP = {
-    "id": "7",
-    "name": "App",
-    "consumer_key": "k",
-    "consumer_secret": "s",
-    "_owner_user_id": "1",
-}
+APP = {"id": "7", "name": "App", "consumer_key": "k", "consumer_secret": "s", "_owner_user_id": "1"}
 
 
 def write(folder: Path, **tables: object) -> Path:

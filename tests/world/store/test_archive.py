@@ -209,10 +209,7 @@ def test_worlds_come_back(reopen: Opener, tmp_path: Path) -> None:
         assert {"n": {"id": "n", "name": "later"}, "m": {"id": "m"}} == records
         assert ({"ids": 2}, {}) == (default.meta, default.points)
         assert ({"r"}, {"ids": 4}) == (set(own_records(w1.snapshot)), w1.meta)
-        assert {
-            "origin": ({"o"}, {"ids": 9}),
-            "snapshot-a": ({"p"}, {"ids": 5}),
-        } == {
+        assert {"origin": ({"o"}, {"ids": 9}), "snapshot-a": ({"p"}, {"ids": 5})} == {
             label: (set(own_records(saved.records)), saved.meta)
             for label, saved in w1.points.items()
         }
@@ -232,10 +229,7 @@ def test_worlds_come_back_over_other_fixtures(reopen: Opener, tmp_path: Path) ->
 
     assert keeps is (kept is not None)
     if kept is not None:
-        for snapshot, own in (
-            (kept.snapshot, "n"),
-            (kept.points["origin"].records, "o"),
-        ):
+        for snapshot, own in ((kept.snapshot, "n"), (kept.points["origin"].records, "o")):
             assert [*fixtures()["items"], own] == list(own_records(snapshot))
             assert snapshot.rows["items"]["f9"] is None
     archive.close()
