@@ -29,19 +29,17 @@ Environ = dict[str, Any]
 
 BYTES = st.text(st.characters(max_codepoint=255), max_size=12)
 """Header values and paths as PEP 3333 has them: one character for each byte."""
-PIECES = st.sampled_from(
-    [
-        "", "\xff", "\x00", "\x1b[31m", "\n", "\r\n", " ", "\t", "=", "&", "%", "%zz", "%ff", "%00",
-        "%C3%28", "\xc3(", '"', "\\", "[", "]", "[::1", "[::1]", "://", "//", "@", ":", ":99999",
-        ":x", "~", "~w1", "..", "é", "²", "\xa0", "\x85", "-1", "1e999",
-        "9" * 5000, "{", "[[[[", "null",
-        "\ud800".encode("utf-16", "surrogatepass").decode("latin-1"), "\xed\xa0\x80", "+", ";", ",",
-        "a" * 3000, "Basic ", "Bearer ", "OAuth ", "oauth_token", "oauth_consumer_key=", BEARER,
-        HARBOR.key, "gzip", "chunked", "application/json", "application/x-www-form-urlencoded",
-        "multipart/form-data; boundary=", "text/html", "q=", "*/*", "outage", "rate-limited",
-        "code=", "status=", "w1", "default", "mock_platform_session_default=",
-    ]
-)  # fmt: skip
+PIECES = st.sampled_from([
+    "", "\xff", "\x00", "\x1b[31m", "\n", "\r\n", " ", "\t", "=", "&", "%", "%zz", "%ff", "%00",
+    "%C3%28", "\xc3(", '"', "\\", "[", "]", "[::1", "[::1]", "://", "//", "@", ":", ":99999",
+    ":x", "~", "~w1", "..", "é", "²", "\xa0", "\x85", "-1", "1e999",
+    "9" * 5000, "{", "[[[[", "null",
+    "\ud800".encode("utf-16", "surrogatepass").decode("latin-1"), "\xed\xa0\x80", "+", ";", ",",
+    "a" * 3000, "Basic ", "Bearer ", "OAuth ", "oauth_token", "oauth_consumer_key=", BEARER,
+    HARBOR.key, "gzip", "chunked", "application/json", "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=", "text/html", "q=", "*/*", "outage", "rate-limited",
+    "code=", "status=", "w1", "default", "mock_platform_session_default=",
+])  # fmt: skip
 TEXT = st.lists(st.one_of(PIECES, BYTES), max_size=4).map("".join)
 CREDENTIALS = st.one_of(
     TEXT,

@@ -23,14 +23,12 @@ SOUND: Record = {
     "link": "https://shop.example.com/beans", "image_link": "https://shop.example.com/beans.png",
     "brand": "Harbor",
 }  # fmt: skip
-PRODUCTS = st.fixed_dictionaries(
-    {
-        "id": st.sampled_from(["P1", "P2", "P3", "P4", "HR-300", "HR-301", "HR-100"]),
-        "price": st.sampled_from(["5.00 USD", "10.00 USD", "30.00 USD", "8.00 EUR", "free"]),
-        "item_group_id": st.sampled_from([None, None, "TEE", "CAP"]),
-        "custom_label_0": st.sampled_from([None, "holiday gift", "Holiday", "sale"]),
-    }
-)
+PRODUCTS = st.fixed_dictionaries({
+    "id": st.sampled_from(["P1", "P2", "P3", "P4", "HR-300", "HR-301", "HR-100"]),
+    "price": st.sampled_from(["5.00 USD", "10.00 USD", "30.00 USD", "8.00 EUR", "free"]),
+    "item_group_id": st.sampled_from([None, None, "TEE", "CAP"]),
+    "custom_label_0": st.sampled_from([None, "holiday gift", "Holiday", "sale"]),
+})  # fmt: skip
 FILTERS: list[tuple[Record, Any]] = [
     ({"attribute": "price", "operator": "LESS_THAN", "value": "10.00 USD"},
      lambda p: p["price"].endswith("USD") and Decimal(p["price"].split()[0]) < 10),

@@ -544,11 +544,9 @@ def test_replay_is_described_as_the_spec_has_it() -> None:
 
 def paths(platform: Platform, dialect: str) -> Sequence[str]:
     """The paths of a dialect's operations."""
-    return sorted(
-        {
-            template_path(path)
-            for operation in platform.operations
-            if operation.dialect == dialect
-            for path in (operation.path, *operation.also)
-        }
-    )
+    return sorted({
+        template_path(path)
+        for operation in platform.operations
+        if operation.dialect == dialect
+        for path in (operation.path, *operation.also)
+    })  # fmt: skip

@@ -149,10 +149,8 @@ def test_pairs_of_a_form() -> None:
         ("placements", "ALL_ON_PLATFORM,PUBLISHER_NETWORK"),
         ("post_ids", "1,2"),
         ("text", "ALL_ON_TWITTER"),
-    ] == reading.read_pairs(
-        [
-            ("placements", "ALL_ON_TWITTER,PUBLISHER_NETWORK"),
-            ("tweet_ids", "1,2"),
-            ("text", "ALL_ON_TWITTER"),
-        ]
-    )
+    ] == reading.read_pairs([
+        ("placements", "ALL_ON_TWITTER,PUBLISHER_NETWORK"),
+        ("tweet_ids", "1,2"),
+        ("text", "ALL_ON_TWITTER"),
+    ])  # fmt: skip

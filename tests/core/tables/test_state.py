@@ -260,19 +260,17 @@ def test_loading_tells_every_fault(state: State) -> None:
     """Unknown tables, bad records, twins and loose references come at once; nothing changes."""
     before = state.dump()
     with pytest.raises(BadRecord) as raised:
-        state.load(
-            {
-                "ids": -1,
-                "clock": {"frozen_at": "2026-01-01T00:00:00"},
-                "paces": {"replay_job": {"speed": 1}},
-                "tables": {
-                    "acounts": [],
-                    "apps": {},
-                    "users": [{"id": "x"}],
-                    "accounts": [ACCOUNT, ACCOUNT],
-                },
-            }
-        )
+        state.load({
+            "ids": -1,
+            "clock": {"frozen_at": "2026-01-01T00:00:00"},
+            "paces": {"replay_job": {"speed": 1}},
+            "tables": {
+                "acounts": [],
+                "apps": {},
+                "users": [{"id": "x"}],
+                "accounts": [ACCOUNT, ACCOUNT],
+            },
+        })  # fmt: skip
 
     assert {
         ("state", "", "ids"),
