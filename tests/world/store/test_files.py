@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,6 @@ from mock_platform.world.store.files import (
     StoreLock,
     make_sibling_path,
     open_beside,
-    require_regular_files,
 )
 from mock_platform.world.store.memory import Base
 from mock_platform.world.store.tinydb_archive import TinyDBArchive
@@ -33,14 +33,39 @@ def change(archive: TinyDBArchive) -> None:
     archive.snapshot()
 
 
-def test_a_device_is_refused(path: Path) -> None:
-    """What would be replaced must be a regular file; nothing happens to it."""
-    path.symlink_to("/dev/null")
+def listen(path: Path) -> None:
+    """Leave the name of a socket."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path.name)  # names of sockets are short
 
-    with pytest.raises(StoreError, match=r"is a device, where a store needs a regular file"):
+
+def make_folder(path: Path) -> None:
+    """Make a folder in the place of the log."""
+    path.with_name("state.json.log").mkdir()
+
+
+@pytest.mark.parametrize(("make", "said"), [
+    pytest.param(lambda path: path.symlink_to("/dev/null"),
+                 "is a device, where a store needs a regular file", id="a device"),
+    pytest.param(os.mkfifo, r"state\.json is a pipe, where a store needs a regular file",
+                 id="a pipe, which is not waited for"),
+    pytest.param(listen, "is a socket", id="a socket"),
+    pytest.param(make_folder, r"state\.json\.log is a folder, where a store needs", id="a folder"),
+    pytest.param(lambda path: path.symlink_to(path), "its symbolic links form a circle",
+                 id="links in a circle"),
+])  # fmt: skip
+def test_what_is_no_regular_file_is_refused(
+    path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], None], said: str
+) -> None:
+    """What would be replaced must be a regular file; it is named, and nothing happens to it."""
+    monkeypatch.chdir(path.parent)
+    make(path)
+    before = list(path.parent.iterdir())
+
+    with pytest.raises(StoreError, match=said):
         TinyDBArchive(path)
 
-    assert [path] == list(path.parent.iterdir())
+    assert before == list(path.parent.iterdir())
     assert Path("/dev/null").is_char_device()
 
 
@@ -90,40 +115,6 @@ def test_a_file_of_another_user_is_refused(path: Path, monkeypatch: pytest.Monke
 
     with pytest.raises(StoreError, match="a file of another user"):
         open_beside(link)
-
-
-def test_a_pipe_is_refused_without_waiting_for_its_writer(path: Path) -> None:
-    """Nothing ever writes to it, so reading it would take for ever."""
-    os.mkfifo(path)
-
-    with pytest.raises(StoreError, match=f"{path} is a pipe, where a store needs a regular file"):
-        TinyDBArchive(path)
-
-
-def test_a_socket_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A socket's name is no file."""
-    monkeypatch.chdir(path.parent)  # names of sockets are short
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(path.name)
-
-        with pytest.raises(StoreError, match="is a socket"):
-            TinyDBArchive(path)
-
-
-def test_a_folder_in_the_place_of_the_log_is_refused(path: Path) -> None:
-    """The file that is in the way is named."""
-    (path.parent / "state.json.log").mkdir()
-
-    with pytest.raises(StoreError, match=r"state\.json\.log is a folder, where a store needs"):
-        require_regular_files(path)
-
-
-def test_links_in_a_circle_are_refused(path: Path) -> None:
-    """They lead to no file, and that is said instead of a traceback."""
-    path.symlink_to(path)
-
-    with pytest.raises(StoreError, match="its symbolic links form a circle"):
-        TinyDBArchive(path)
 
 
 def test_every_file_is_its_owners_alone(path: Path) -> None:
