@@ -36,6 +36,18 @@ def test_the_oldest_entries_go_first() -> None:
     assert (journal.dropped, journal.get("r1")) == (2, None)
 
 
+def test_what_was_made_of_a_large_body_counts() -> None:
+    """Its records and its explanation take space beside the bytes that came, often more."""
+    record = {"id": "7", "names": [{"name": f"{number:0100}"} for number in range(1_000)]}
+    body = bytes(20_000)
+    plain = entry(0, request_body=body)
+    changing = entry(1, request_body=body, kept_changes=[Change("lists", "7", None, record)])
+    explained = entry(2, request_body=body, diagnosis={"candidates": ["a" * 50_000] * 1})
+
+    assert changing.size > plain.size + 200_000
+    assert explained.size > plain.size + 50_000
+
+
 @pytest.mark.parametrize("first", ["entry", "note"])
 def test_a_request_is_told_what_became_of_what_it_changed(first: str) -> None:
     """A note joins the newest entry that changed the record, or the one that is written later."""

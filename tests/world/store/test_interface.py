@@ -132,6 +132,23 @@ class TestRecords:
 class TestPages:
     """page and prefix."""
 
+    def test_kinds_in_one_order(self, empty: MemoryStore) -> None:
+        """Absent and null values come first, then numbers, then texts."""
+        kinds: dict[str, Record] = {
+            "text": {"name": "10"},
+            "number": {"name": 9},
+            "null": {"name": None},
+            "absent": {},
+            "zero": {"name": 0},
+        }
+        for key, fields in kinds.items():
+            empty.put("items", key, item(key, **fields))
+
+        assert ["null", "absent", "zero", "number", "text"] == keys(empty, order=Order("name"))
+        assert ["text", "number", "zero", "absent", "null"] == keys(
+            empty, order=Order("name", descending=True)
+        )
+
     def test_where_and_limit(self, empty: MemoryStore) -> None:
         """`where` sifts before `limit` counts."""
         for number in range(6):
