@@ -13,10 +13,12 @@ from click.testing import CliRunner
 from mock_platform.cli.main import group
 from mock_platform.core import installed
 from mock_platform.delivery.envelope import make_body
+from mock_platform.platform import load_base
 from mock_platform.settings import Settings
 from mock_platform.verification.importing.folder import ImportOptions, import_har
 from mock_platform.verification.importing.recorded import read_neutral_event
 from mock_platform.verification.importing.result import ImportReport, describe
+from mock_platform.world.store.memory import Base
 from tests.support import Sandbox
 from tests.test_kept_worlds import NOON
 from tests.verification.har.support import make_entry, write_har
@@ -120,9 +122,7 @@ def test_every_operation_with_other_ids(imported: Imported, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("options", "files"), [((), "made"), (("--no-default-fixtures",), "made/*.json")]
 )
-def test_the_folder_passes_check(
-    imported: Imported, options: tuple[str, ...], files: str
-) -> None:
+def test_the_folder_passes_check(imported: Imported, options: tuple[str, ...], files: str) -> None:
     """Records and scenarios have no faults, nor have the records without the default fixtures."""
     checked = [str(path) for path in imported.report.folder.parent.glob(files)]
     result = CliRunner().invoke(group, ["check", *options, "--warnings", "ignore", *checked])
@@ -505,6 +505,30 @@ def test_many_equal_answers_are_one_rule(tmp_path: Path) -> None:
     report = import_har(write_har(tmp_path, *[entry] * 30), tmp_path / "made")
 
     assert (30, 1) == (report.answered, report.rules)
+
+
+def test_an_import_ends_when_no_rule_helps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rule is tried twice, and the fixtures are read once for all rounds."""
+    read: list[Settings] = []
+
+    def load(settings: Settings) -> Base:
+        read.append(settings)
+        return load_base(settings)
+
+    monkeypatch.setattr("mock_platform.verification.importing.folder.load_base", load)
+    picture = {"size": 2, "mimeType": "image/png", "text": "//4=", "encoding": "base64"}
+    told: list[str] = []
+
+    report = import_har(
+        write_har(tmp_path, make_answer({"id": "abc"}), make_entry(url=ACCOUNT, content=picture)),
+        tmp_path / "made",
+        progress=told.append,
+    )
+
+    assert (1, ["Round 1", "Round 2", "Round 3"]) == (
+        report.answered, [text.partition(":")[0] for text in told if text.startswith("Round")],
+    )  # fmt: skip
+    assert [True, False] == [settings.default_fixtures for settings in read]
 
 
 def test_refusals(tmp_path: Path) -> None:
