@@ -157,7 +157,7 @@ class Caller:
 
 
 def name_patterns(schema: Any) -> None:
-    """Give each pattern of `QUICK` its format, wherever it stands in a document."""
+    """Give the patterns of `QUICK` their formats in all of a document."""
     for value in schema.values() if isinstance(schema, dict) else schema:
         if isinstance(value, dict | list):
             name_patterns(value)
