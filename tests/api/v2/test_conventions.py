@@ -10,12 +10,11 @@ import pytest
 from mock_platform.api.v2.conventions import (
     NamedPostBody,
     check_path,
-    check_self,
     declare_public,
     wrap_data,
 )
 from mock_platform.core.auth.authenticate import BEARER as APP
-from mock_platform.core.call import Call, Caller
+from mock_platform.core.call import Call
 from mock_platform.core.fields import Flag
 from mock_platform.core.operation import Location
 from mock_platform.settings import Settings
@@ -35,6 +34,9 @@ ADDED = [
     (f"POST /2/posts/search/webhooks/{WEBHOOK}", "2025-09-09"),
     (f"DELETE /2/posts/search/webhooks/{WEBHOOK}", "2025-09-09"),
     ("GET /2/connections", "2025-09-19"),
+    ("DELETE /2/connections", "2025-09-19"),
+    ("DELETE /2/connections/all", "2025-09-19"),
+    ("DELETE /2/connections/activity_stream", "2025-09-19"),
     ("GET /2/news/search?query=coffee", "2025-11-19"),
     ("GET /2/news/1991204475120123905", "2025-11-19"),
     ("POST /2/notes", "2025-07-08"),
@@ -79,21 +81,6 @@ def test_endpoints_begin_with_their_release(box: Sandbox, request_: str, date: s
     assert "releases.clock" in before.headers["X-Mock-Assumptions"].split(",")
     assert "adds this endpoint" not in after.text
     assert method != "GET" or after.status_code == 200
-
-
-@pytest.mark.parametrize("user_id", ["2244994945", "5"])
-def test_ids_of_the_caller(box: Sandbox, user_id: str) -> None:
-    """An id in the path that has to be the caller's is compared with the user who calls."""
-    caller = Caller("oauth1", user=box.record("users", "2244994945"))
-    path = f"/2/users/{user_id}/likes"
-    call = Call("GET", path, path, "", (), path_params={"id": user_id}, caller=caller)
-    text = (
-        "The `id` query parameter value [5] must be the same as the authenticating user "
-        "[2244994945]"
-    )
-
-    found = list(check_self()({}, call, box.world, Settings()))
-    assert ([("id", text)] if user_id == "5" else []) == found
 
 
 def test_ids_in_paths(box: Sandbox) -> None:

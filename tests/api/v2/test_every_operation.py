@@ -1,4 +1,4 @@
-"""What the operations of the v2 interface refuse in one way: scopes, bounds, ids, tiers.
+"""What the operations of the v2 interface refuse in one way: bounds, ids, tiers.
 
 The rows follow from the declarations, so an operation that is added is tested here without a line.
 The tests of its family have what it alone refuses.
@@ -19,7 +19,7 @@ from mock_platform.api.served import OPERATIONS
 from mock_platform.core.operation import Location, Operation, Origin
 from tests.support import BEARER, HARBOR, USER_TOKEN, Keys, Sandbox, sandbox
 
-OWN, OTHER = "2244994945", "3805104374"
+OWN = "2244994945"
 KNOWN: Mapping[str, Keys | str] = {"oauth1": HARBOR, "oauth2": USER_TOKEN, "bearer": BEARER}
 V2 = [each for each in OPERATIONS if each.dialect == "v2" and KNOWN.keys() & {*each.auth.schemes}]
 PUBLIC = [each for each in V2 if each.origin is Origin.PUBLIC_FACT]
@@ -58,26 +58,6 @@ def list_faults(answer: TestResponse) -> dict[str, str]:
     assert 400 == answer.status_code, answer.text
     errors = answer.get_json()["errors"]
     return {name: each["message"] for each in errors for name in each["parameters"]}
-
-
-SCOPES = [
-    pytest.param(each, scope, id=f"{each.id}-{scope}")
-    for each in PUBLIC
-    if "oauth2" in each.auth.schemes
-    for scope in each.auth.scopes
-]
-
-
-@pytest.mark.parametrize(("operation", "scope"), SCOPES)
-def test_scopes(box: Sandbox, operation: Operation, scope: str) -> None:
-    """A token without one of the scopes is refused, and the refusal names it."""
-    token = box.record("tokens", USER_TOKEN)
-    box.change("tokens", USER_TOKEN, scopes=[s for s in operation.auth.scopes if s != scope])
-    answer = ask(box, operation, keys=USER_TOKEN)
-    box.put("tokens", USER_TOKEN, token)
-
-    assert (403, "about:blank") == (answer.status_code, answer.get_json()["type"]), answer.text
-    assert scope in answer.get_json()["detail"]
 
 
 @pytest.fixture(scope="module")
@@ -164,47 +144,11 @@ def test_bodies(box: Sandbox, bodies: Mapping[str, Any], operation: Operation) -
             assert name in list_faults(ask(box, operation, body={name: sent})), value
 
 
-OF_OTHERS = {"dm_blocks.create", "dm_blocks.delete", "public_keys.list_of_user"}
-"""Operations for users alone in whose path another user is named."""
-OWN_ALONE = [
-    each
-    for each in V2
-    if re.match("/2/users/:(?:source_user_)?id/", each.path)
-    and "bearer" not in each.auth.schemes
-    and each.id not in OF_OTHERS
-]
-
-
-@of_each(OWN_ALONE)
-def test_own_ids(box: Sandbox, operation: Operation) -> None:
-    """What is one's own is refused to others, in the words of the platform."""
-    name = operation.path_names[0]
-    text = f"The `{name}` query parameter value [{OTHER}] must be the same as the authenticating "
-
-    assert f"{text}user [{OWN}]" == list_faults(ask(box, operation, ids={name: OTHER}))[name]
-
-
 @of_each([each for each in PUBLIC if each.rules is not None and "/upload/" not in each.path])
 def test_ids_in_paths(box: Sandbox, operation: Operation) -> None:
     """What cannot be an id is refused with the name that it has in the path."""
     for name in {*operation.path_names} - {"media_hash_key", "resource_id"}:  # which are texts
         assert "[no-id]" in list_faults(ask(box, operation, ids={name: "no-id"}))[name]
-
-
-LOOKED_UP = [
-    each
-    for each in PUBLIC
-    if each.path_names == ("id",) and "resource-not-found" in each.errors
-    if each.method in {"GET", "DELETE"}
-]
-
-
-@of_each(LOOKED_UP)
-def test_unknown(box: Sandbox, operation: Operation) -> None:
-    """A record that does not exist is not found."""
-    answer = ask(box, operation, ids={"id": "1"})
-
-    assert (404, "1") == (answer.status_code, answer.get_json()["resource_id"]), answer.text
 
 
 @pytest.fixture(scope="module")
