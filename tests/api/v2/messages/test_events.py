@@ -15,6 +15,7 @@ from mock_platform.api.v2.media.uploads import CHUNK_BYTES
 from mock_platform.api.v2.objects.relations import BLOCKS, DM_BLOCKS
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox, sandbox
+from tests.walks import walk_both_ways
 
 OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
 GROUP, WITH_FILE = "1990226317110001664", "1990226318405828608"
@@ -44,9 +45,8 @@ def send(box: Sandbox, to: str, keys: Keys = HARBOR, status: int = 201, **body: 
 
 def takes(box: Sandbox, user: str, keys: Keys | str) -> bool:
     """Whether a user takes messages, as somebody sees it."""
-    query = {"user.fields": "receives_your_dm"}
-    answer = box.call("GET", f"/2/users/{user}", keys=keys, query_string=query)
-    return bool(answer.get_json()["data"]["receives_your_dm"])
+    query: Any = {"user.fields": "receives_your_dm"}
+    return bool(box.read(f"/2/users/{user}", keys=keys, **query)["data"]["receives_your_dm"])
 
 
 def test_a_block(box: Sandbox) -> None:
@@ -96,24 +96,14 @@ def test_deletion(box: Sandbox) -> None:
 
 def test_pages_both_ways(box: Sandbox) -> None:
     """Tokens of 24 characters lead forward and back, and belong to one list of one user."""
-    for number in range(5):
-        send(box, INES, text=str(number))
-    path, pages, token = f"/2/dm_conversations/with/{INES}/dm_events", [], None
-    while True:
-        query = {"max_results": 2} | ({} if token is None else {"pagination_token": token})
-        page = box.call("GET", path, query_string=query).get_json()
-        pages.append([event["text"] for event in page["data"]])
-        token = page["meta"].get("next_token")
-        if token is None:
-            break
-        assert (24, "ZZZZ") == (len(token), token[-4:])
-    back = {"max_results": 2, "pagination_token": page["meta"]["previous_token"]}
-    before = box.call("GET", path, query_string=back).get_json()
+    made = [send(box, INES, text=text)["data"]["dm_event_id"] for text in "01234"][::-1]
+    path = f"/2/dm_conversations/with/{INES}/dm_events"
+    pages, tokens = walk_both_ways(box, path, HARBOR, 2)
 
-    assert [["4", "3"], ["2", "1"], ["0"]] == pages
-    assert pages[1] == [event["text"] for event in before["data"]]
+    assert [made[:2], made[2:4], made[4:]] == pages
+    assert [(24, "ZZZZ")] * 2 == [(len(token), token[-4:]) for token in tokens]
     for keys, other in ((HARBOR, "/2/dm_events"), (NORTHBIKE, path)):
-        assert 400 == box.call("GET", other, keys=keys, query_string=back).status_code
+        box.read(other, keys=keys, status=400, max_results=2, pagination_token=tokens[0])
 
 
 def upload(box: Sandbox, content: bytes, category: str, kind: str = "image/png") -> str:
