@@ -153,25 +153,6 @@ def test_own_ones_only(box: Sandbox) -> None:
         assert {kind} == {error["resource_type"] for error in each["errors"]}
 
 
-def test_original_names(box: Sandbox) -> None:
-    """Original words are taken and answered on the older path; neutral mode takes them too."""
-    query = {"ids": POST, **WINDOW, "analytics.fields": "likes,retweets,quote_tweets,email_tweet"}
-    older = box.call(
-        "GET",
-        "/2/tweets/analytics",
-        query_string=query,
-        headers={"X-Mock-Names": "original"},
-    ).get_json()
-    newer = ask(box, **{"analytics.fields": query["analytics.fields"]})
-
-    assert {"likes": 57, "retweets": 4, "quote_tweets": 1, "email_tweet": 0} == (
-        older["data"][0]["timestamped_metrics"][0]["metrics"]
-    )
-    assert {"likes": 57, "reposts": 4, "quote_posts": 1, "email_post": 0} == (
-        newer["data"][0]["timestamped_metrics"][0]["metrics"]
-    )
-
-
 def test_the_same_seed_has_the_same_figures(box: Sandbox) -> None:
     """Figures follow from the seed and change with it."""
     other = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), seed=4)

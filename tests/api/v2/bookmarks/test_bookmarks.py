@@ -189,9 +189,6 @@ def test_what_is_read_counts(box: Sandbox) -> None:
 
 create = partial(Refusal, f"POST {PATH}", keys=USER_TOKEN)
 REFUSED = [
-    create("an unknown post", 400, json={"post_id": "1"}, messages=["This post cannot be found."]),
-    create("an unknown folder", 400, json={"post_id": POST, "folder_id": "5"},
-           messages=["Could not find folder with folder_id: [5]."]),
     create("a folder of another", 400, json={"post_id": POST, "folder_id": FOREIGN},
            messages=["Could not find folder"]),
     Refusal(f"GET {FOLDERS}/{FOREIGN}", "the folder of another user", 404,
@@ -207,28 +204,12 @@ def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
     row.check(box)
 
 
-def test_a_name_of_25_characters(box: Sandbox) -> None:
-    """The longest name is taken."""
-    add_folder(box, "x" * 25)
-
-
 def test_a_block_refuses_bookmarks(box: Sandbox) -> None:
     """Posts of a user who blocks the caller cannot be kept."""
     with box.world.work():
         BLOCKS.add(box.world, OTHER, OWN)
 
     assert "not authorized to see the Post" in keep(box, ORIGINAL, 403)["detail"]
-
-
-def test_original_names(box: Sandbox) -> None:
-    """The older key of the body is taken, and posts have their older names."""
-    headers = {"X-Mock-Names": "original"}
-    body = {"tweet_id": POST}
-    kept = box.call("POST", PATH, keys=USER_TOKEN, json=body, headers=headers)
-    listed = data_of(box.call("GET", PATH, headers=headers))
-
-    assert {"bookmarked": True} == data_of(kept)
-    assert [[POST]] == [post["edit_history_tweet_ids"] for post in listed]
 
 
 def test_pages_that_end_early(box: Sandbox) -> None:

@@ -310,8 +310,6 @@ REFUSED = [
            messages=["frequency"]),
     create("media of nobody", json=make_body(thumbnail_media_id="1"),
            messages=["no media with the id [1]"]),
-    update("the number of another", json=make_body() | {"scheduled_broadcast_id": "1"},
-           messages=["not that of the broadcast"]),
     update("one that runs", json=make_body() | NUMBER, messages=["is Running, not Scheduled"],
            given={(BROADCASTS, MANUAL): {"state": "Running"}}),
     Refusal(f"DELETE {SCHEDULE}/{MANUAL}", "a deletion of one that is over", 400,
@@ -333,17 +331,3 @@ def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
 def test_the_shortest_and_the_longest_series(box: Sandbox, repeats: str) -> None:
     """A series has 1 to 1,000 broadcasts."""
     assert make_series(box, repeats)["recurring_schedule_id"]
-
-
-def test_original_names(box: Sandbox) -> None:
-    """Older names of two fields are asked for in either mode, and answered in the original one."""
-    box.change(BROADCASTS, RUNNING, post_id="1")
-    query = select("tweet_id", "twitter_user_id")
-    neutral = box.read(f"{PATH}/{RUNNING}", **query)["data"]
-    headers = {"X-Mock-Names": "original"}
-    answer = box.call("GET", f"{PATH}/{RUNNING}", query_string=query, headers=headers)
-    original = answer.get_json()["data"]
-
-    assert ("1", OWN) == (neutral["post_id"], neutral["platform_user_id"])
-    assert ("1", OWN) == (original["tweet_id"], original["twitter_user_id"])
-    assert "post_id" not in original

@@ -145,7 +145,6 @@ REFUSED = [
     Refusal(f"DELETE {CHAT}/{FIRST}", "a deletion by its author", 404, keys=NORTHBIKE,
             problem="resource-not-found"),
     silence("oneself", json={"user_id": OWN}, messages=["cannot mute yourself"]),
-    silence("an unknown user", json={"user_id": "1"}, messages=["find user with id: [1]"]),
     silence("an end that is over", json={"user_id": INES, "end_at_ms": epoch_millis(NOW)},
             messages=["later than now"]),
     silence("an end without a date", json={"user_id": INES, "end_at_ms": "9" * 19},

@@ -331,14 +331,6 @@ def test_size_of_a_group(box: Sandbox, number: int, status: int) -> None:
         assert text == answer.get_json()["errors"][0]["message"]
 
 
-def test_original_names(box: Sandbox) -> None:
-    """Chats have the same names in both spellings."""
-    older = {"X-Mock-Names": "original"}
-    answer = box.call("GET", f"{CHATS}/{PAIR}/events", headers=older).get_json()
-
-    assert events(box, PAIR) == answer
-
-
 def test_sequence_ids_grow(box: Sandbox) -> None:
     """Events of a conversation have ever larger ids, and each names the one before."""
     for number in range(3):
@@ -400,8 +392,6 @@ REFUSED = [
     group("an unknown member", json=make_group(group_members=["1"]), messages=[NOT_ADDABLE]),
     group("an admin who is no member", json=make_group(group_admins=["1"]),
           messages=["The admin [1]"]),
-    members("a member who exists no more", 400, json=add_ines() | {"user_ids": ["1"]},
-            messages=[NOT_ADDABLE]),
     members("a member already", 400, json=add_ines() | {"user_ids": [NORTHBIKE_ID]},
             messages=["take part already"]),
     members("no admin", 403, keys=NORTHBIKE, json=add_ines(), problem="about:blank"),
@@ -415,8 +405,6 @@ REFUSED = [
            messages=["no message with the sequence id"]),
     delete("a message of another conversation", 400, json=deletion("1989200000000000012"),
            messages=["no message with the sequence id"]),
-    Refusal(f"POST {CHATS}/{PAIR}/read", "an unknown event", 400,
-            json={"seen_until_sequence_id": "1"}, messages=["no message with the sequence id"]),
     Refusal(f"POST {CHATS}/{DUO}/typing", "typing without a part", 404, keys=INES,
             problem="resource-not-found"),
 ]  # fmt: skip

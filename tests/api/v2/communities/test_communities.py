@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal
 from tests.support import BEARER, Sandbox, sandbox
 
 ROASTERS, CLIMB, CUPPERS = (f"149344683721418752{number}" for number in (3, 4, 5))
@@ -79,15 +79,3 @@ def test_posts_are_made_in_them(box: Sandbox) -> None:
     box.client.post("/_mock/scenarios/community-unknown/activate")
     Refusal("POST /2/posts", "scenario", 400, json=post | {"community_id": ROASTERS},
             messages=["no community has this id"]).check(box)  # fmt: skip
-
-
-REFUSED = [
-    Refusal("GET /2/communities/5", "an unknown one", 404, keys=BEARER,
-            problem="resource-not-found", text="Could not find community with id: [5]."),
-]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong."""
-    row.check(box)

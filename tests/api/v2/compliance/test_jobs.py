@@ -255,14 +255,6 @@ def test_fields(client: Client) -> None:
     assert job == listed
 
 
-@pytest.mark.parametrize("length", [64, 65])
-def test_names(client: Client, length: int) -> None:
-    """A name has up to 64 characters."""
-    answer = client.call("POST", PATH, json={"type": "users", "name": "n" * length})
-
-    assert (200 if length == 64 else 400) == answer.status_code
-
-
 def test_the_control_plane_moves_jobs(client: Client) -> None:
     """Jobs are a kind of transition: they can wait, or fail by hand."""
     with client.desk.world.work():
@@ -292,23 +284,6 @@ def test_scenarios(client: Client, scenario: str, expected: tuple[int, str, int]
     read, fetched = client.read(job), client.desk.client.get(job["download_url"])
 
     assert expected == (uploaded.status_code, read["status"], fetched.status_code)
-
-
-def test_original_names(client: Client) -> None:
-    """The type of posts has its older word."""
-    headers = {"X-Mock-Names": "original", "Authorization": f"Bearer {BEARER}"}
-    send = partial(client.desk.client.open, PATH, headers=headers)
-    job = send(method="POST", json={"type": "tweets"}).get_json()["data"]
-    listed = send(method="GET", query_string={"type": "tweets"}).get_json()["data"]
-
-    assert "tweets" == job["type"] == listed[0]["type"]
-    assert "posts" == client.read(job)["type"]
-
-
-def test_older_words(client: Client) -> None:
-    """The older word for posts is taken with neutral names too."""
-    assert "posts" == client.make("tweets")["type"]
-    assert 1 == len(client.call("GET", f"{PATH}?type=tweets").get_json()["data"])
 
 
 _ask = partial(Refusal, keys=BEARER)

@@ -325,13 +325,6 @@ class TestConnections:
         )
         assert "ForceDisconnect" == lines.next()["errors"][0]["disconnect_type"]
 
-    @pytest.mark.parametrize("path", [POSTS, USERS])
-    @pytest.mark.parametrize("query", ["", "?partition=0", "?partition=5"])
-    def test_partitions(self, client: Client, path: str, query: str) -> None:
-        """There are four partitions, and one has to be named."""
-        (error,) = client.call("GET", path + query).get_json()["errors"]
-        assert ["partition"] == list(error["parameters"])
-
     @pytest.mark.parametrize("query", ["?backfill_minutes=6", "?end_time=2026-11-20T12:00:00Z"])
     def test_bad_windows(self, client: Client, query: str) -> None:
         """The window is checked as that of any stream."""

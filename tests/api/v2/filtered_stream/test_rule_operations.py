@@ -145,13 +145,6 @@ class TestAdd:
         text = "rule 'bio:coffee': bio: is accepted here but never matches (at position 1)"
         assert [text] == list(entry.warnings)
 
-    @pytest.mark.parametrize("path", [PATH, "/2/tweets/search/stream/rules"])
-    def test_older_path(self, client: Client, path: str) -> None:
-        """The older path leads to the same rules."""
-        body_of(client.call("POST", path, json={"add": [{"value": "cat"}]}))
-
-        assert ["cat"] == client.values()
-
 
 class TestCaps:
     """A project has a number of rules, each of a length, by the tier of the app."""

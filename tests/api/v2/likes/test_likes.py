@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 import pytest
 
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS, LIKES
-from tests.refusals import Refusal, refusals
 from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Sandbox, data_of, sandbox
 from tests.walks import walk_both_ways
 
@@ -218,18 +216,6 @@ def test_pages_of_users(box: Sandbox) -> None:
     assert all(len(token) == 16 and token.endswith("ZZZ") for token in tokens)
 
 
-create = partial(Refusal, f"POST {LIKES_PATH}")
-REFUSED = [
-    create("an unknown post", 400, json={"post_id": "1"}, messages=["This post cannot be found."]),
-]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
-
-
 @pytest.mark.parametrize(("blocker", "blocked"), [(OTHER, OWN), (OWN, OTHER)])
 def test_a_block_refuses_likes(box: Sandbox, blocker: str, blocked: str) -> None:
     """Neither of two users can like the posts of the other while one blocks the other."""
@@ -250,22 +236,3 @@ def test_the_window_is_shared() -> None:
     like(box, LIKED, 429)
     box.advance(minutes=15)
     like(box, LIKED)
-
-
-def test_original_names(box: Sandbox) -> None:
-    """Older paths, bodies and answers are taken and given under original names."""
-    headers = {"X-Mock-Names": "original"}
-    body = {"tweet_id": LIKED}
-    liked = box.call("POST", LIKES_PATH, json=body, headers=headers)
-    path = f"/2/users/{OWN}/liked_tweets"
-    query = {"tweet.fields": "referenced_tweets", "expansions": "referenced_tweets.id"}
-    listed = box.call("GET", path, query_string=query, headers=headers).get_json()
-    missing = box.call("POST", LIKES_PATH, json={"tweet_id": "1"}, headers=headers).get_json()
-
-    assert {"liked": True} == data_of(liked)
-    assert "X-Mock-Warnings" not in liked.headers
-    assert [LIKED] == [post["id"] for post in listed["data"]]
-    assert "edit_history_tweet_ids" in listed["data"][0]
-    assert ["1789900000000000001"] == [post["id"] for post in listed["includes"]["tweets"]]
-    assert "This tweet cannot be found." == missing["errors"][0]["message"]
-    assert 200 == box.call("GET", path).status_code

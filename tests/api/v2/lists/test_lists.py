@@ -271,8 +271,6 @@ add = partial(Refusal, f"POST {MEMBERS}")
 follow, pin = partial(Refusal, f"POST {FOLLOWED}"), partial(Refusal, f"POST {PINNED}")
 FORBIDDEN: Any = {"problem": "about:blank", "shows": {"title": "Forbidden"}}
 REFUSED = [
-    Refusal("PUT /2/lists/1", "a change of nothing", 400, json={"name": "x"},
-            messages=["You cannot update a List that does not exist."]),
     Refusal(f"PUT /2/lists/{SUPPLIERS}", "a change of a hidden list", 400, json={}, keys=NORTHBIKE,
             messages=["You cannot update a List that does not exist."]),
     Refusal(f"PUT /2/lists/{GRAVEL}", "a change of a foreign list", 403, json={},
@@ -284,14 +282,6 @@ REFUSED = [
             text="You are not allowed to add members to this List.", **FORBIDDEN),
     Refusal(f"DELETE /2/lists/{GRAVEL}/members/{OWN}", "a removal from a foreign list", 403,
             text="You are not allowed to delete members from this List.", **FORBIDDEN),
-    Refusal("DELETE /2/lists/1", "a deletion of nothing", 404, problem="resource-not-found",
-            text="Could not find list with id: [1]."),
-    Refusal("GET /2/lists/1", "no such list", 404, keys=BEARER, problem="resource-not-found",
-            shows={"resource_type": "list", "parameter": "id"}),
-    add("an unknown user", 400, json={"user_id": "1"},
-        messages=["Could not find user with id: [1]."]),
-    follow("an unknown list", 400, json={"list_id": "1"},
-           messages=["Could not find list with id: [1]."]),
     follow("one's own list", 400, json={"list_id": ROASTERS}, messages=["follow your own List"]),
     Refusal(f"POST /2/users/{OTHER}/followed_lists", "a hidden list", 400, keys=NORTHBIKE,
             json={"list_id": SUPPLIERS}, messages=["Could not find list"]),
@@ -304,16 +294,6 @@ REFUSED = [
 def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
     """Each refusal says what was wrong, and changes nothing."""
     row.check(box)
-
-
-@pytest.mark.parametrize("scope", ["list.read", "list.write", "post.read", "users.read"])
-def test_scopes(box: Sandbox, scope: str) -> None:
-    """A token of a user needs four scopes to make a list."""
-    scopes = box.record("tokens", USER_TOKEN)["scopes"]
-    box.change("tokens", USER_TOKEN, scopes=[each for each in scopes if each != scope])
-
-    refused = create("scope", 403, json={"name": "x"}, keys=USER_TOKEN, text=scope)
-    refused.check(box)
 
 
 def test_a_user_who_blocks_the_owner(box: Sandbox) -> None:
@@ -346,17 +326,3 @@ def test_the_ceilings(box: Sandbox) -> None:
     write(box, "POST", PINNED, {"list_id": "3"})
     pin("pins", 400, json={"list_id": "4"}, messages=["already pinned 5 Lists"]).check(box)
     write(box, "POST", PINNED, {"list_id": "3"})
-
-
-def test_original_names(box: Sandbox) -> None:
-    """With original names the posts of a list are under the older path and in older words."""
-    make_post(box, "11")
-    query: Any = {"tweet.fields": "edit_history_tweet_ids", "max_results": 1}
-    answer = box.call(
-        "GET",
-        f"/2/lists/{ROASTERS}/tweets",
-        query_string=query,
-        headers={"X-Mock-Names": "original"},
-    )
-
-    assert ["11"] == answer.get_json()["data"][0]["edit_history_tweet_ids"]

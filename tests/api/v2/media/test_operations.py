@@ -138,13 +138,6 @@ def test_categories(box: Sandbox, name: str) -> None:
         assert f"upload {name} in segments" in message
 
 
-def test_older_word(box: Sandbox) -> None:
-    """The older word of a category is accepted."""
-    key = upload_image(box, media_category="tweet_image")["media_key"]
-
-    assert "POST_IMAGE" == box.record("media", key)["media_category"]
-
-
 @pytest.mark.parametrize(
     ("size", "accepted"), [(0, False), (1, True), (5_242_880, True), (5_242_881, False)]
 )

@@ -179,13 +179,11 @@ def test_a_download_is_in_the_journal(box: Sandbox) -> None:
 ask = partial(Refusal, keys=USER_TOKEN)
 delete = partial(Refusal, problem="about:blank", text="not allowed to delete")
 REFUSED = [
-    Refusal("POST /2/users/1/dm/block", "an unknown user", 404, problem="resource-not-found"),
     Refusal(f"POST /2/users/{OWN}/dm/block", "oneself", 400, messages=["your own"]),
     Refusal(f"POST {BLOCK}", "an app without permission", 403, messages=["not allowed"],
             given={("apps", "11827"): {"_permissions": ["read"]}}),
     delete(f"DELETE /2/dm_events/{RECEIVED}", "a message of the other", 403),
     delete(f"DELETE /2/dm_events/{JOINED}", "a join", 403),
-    Refusal("DELETE /2/dm_events/1", "an unknown event", 404, problem="resource-not-found"),
     Refusal(f"DELETE /2/dm_events/{WITH_FILE}", "an event of others", 404,
             problem="resource-not-found",
             given={("direct_messages", WITH_FILE): {"_participants": [INES, OTHER]}}),

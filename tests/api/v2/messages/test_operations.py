@@ -269,8 +269,6 @@ REFUSED = [
     post("a user who takes no messages", 403, json={"text": "Hello"},
          given={("users", OTHER): {"receives_your_dm": False}}, problem="about:blank",
          text="You do not have permission to DM one or more participants."),
-    Refusal(f"POST {CHATS}/with/5/messages", "an unknown user", 404, json={"text": "Hello"},
-            shows={"parameter": "participant_id"}),
     *(
         Refusal(f"POST {CHATS}/{id_}/messages", f"the conversation {id_}", 404,
                 json={"text": "Hello"}, **PARAMETER)
@@ -279,7 +277,7 @@ REFUSED = [
     *(
         Refusal(f"GET {CHATS}/{id_}/dm_events", f"the list {id_}", 404,
                 problem="resource-not-found")
-        for id_ in ("with/5", f"{THIRD}-{OTHER}", "5")
+        for id_ in (f"{THIRD}-{OTHER}", "5")
     ),
 ]  # fmt: skip
 

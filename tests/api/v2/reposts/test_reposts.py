@@ -186,21 +186,13 @@ def test_who_is_left_out(box: Sandbox) -> None:
 
 
 create = partial(Refusal, f"POST {REPOSTS}")
-_MINE = {("users", OTHER): {"protected": True}}
 REFUSED = [
-    create("a second repost", 400, json={"post_id": RIDE},
-           messages=["You cannot repost a Post that you have already reposted."]),
     create("under original names", 400, json={"tweet_id": RIDE},
            more={"headers": {"X-Mock-Names": "original"}},
            messages=["You cannot retweet a Tweet that you have already retweeted."]),
-    create("an unknown post", 400, json={"post_id": "1"}, messages=["This post cannot be found."]),
     create("an unknown post under original names", 400, json={"tweet_id": "1"},
            more={"headers": {"X-Mock-Names": "original"}},
            messages=["This tweet cannot be found."]),
-    create("a post of a protected user", 403, json={"post_id": RIDE}, given=_MINE,
-           problem="about:blank"),
-    Refusal(f"GET /2/posts/{RIDE}/quote_posts", "quotes of a protected user's post", 403,
-            keys=BEARER, given=_MINE, problem="not-authorized-for-resource"),
 ]  # fmt: skip
 
 
@@ -221,23 +213,3 @@ def test_an_accepted_follower_sees_but_does_not_share(box: Sandbox) -> None:
     own = box.call("POST", f"/2/users/{OTHER}/reposts", json={"post_id": post}, keys=NORTHBIKE)
     assert (403, 200) == (answer.status_code, own.status_code)
     assert "You are not permitted to perform this action." == answer.get_json()["detail"]
-
-
-def test_original_names(box: Sandbox) -> None:
-    """Paths, keys and values have their older names; the neutral mode takes them too."""
-    older, names = REPOSTS.replace("reposts", "retweets"), {"X-Mock-Names": "original"}
-    box.call("DELETE", f"{older}/{RIDE}", headers=names)
-    answer = box.call("POST", older, json={"tweet_id": RIDE}, headers=names)
-    quotes = box.call("GET", f"/2/tweets/{RIDE}/quote_tweets?exclude=retweets,replies")
-
-    assert {"id", "rest_id", "retweeted"} == set(data_of(answer))
-    assert 200 == quotes.status_code
-    for path in (f"/2/tweets/{RIDE}/retweets", f"/2/tweets/{RIDE}/retweeted_by"):
-        assert 1 == len(ids(box, path))
-    assert [data_of(answer)["id"]] == [
-        each["id"]
-        for each in data_of(
-            box.call("GET", f"/2/users/{OWN}/tweets?exclude=replies", headers=names)
-        )
-        if each["id"] == data_of(answer)["id"]
-    ]

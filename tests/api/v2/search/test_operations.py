@@ -150,14 +150,6 @@ def test_relevancy(box: Sandbox) -> None:
     assert ["coffee 3", "coffee 2", "coffee 1"] == find(box, "coffee", sort_order="recency")
 
 
-@pytest.mark.parametrize("path", ["/2/tweets/search/recent", "/2/tweets/counts/all"])
-def test_the_older_paths(box: Sandbox, path: str) -> None:
-    """Paths with the older word lead to the same searches and counts."""
-    make(box, "coffee")
-
-    assert 200 == ask(box, path, "coffee").status_code
-
-
 def test_reads_are_counted(box: Sandbox) -> None:
     """Posts that are found count towards the usage of the app; counts do not."""
     for number in range(3):  # by a user to whom nobody has subscribed

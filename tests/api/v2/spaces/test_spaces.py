@@ -242,8 +242,6 @@ def test_made_in_code(box: Sandbox) -> None:
 
 get = partial(Refusal, keys=BEARER)
 REFUSED = [
-    get("GET /2/spaces/1Missing/posts", "posts of an unknown Space", 404,
-        problem="resource-not-found"),
     Refusal(f"GET /2/spaces/{LIVE}/buyers", "buyers without tickets", 403, keys=USER_TOKEN,
             problem="about:blank", text="not permitted to see the buyers"),
     Refusal(f"GET /2/spaces/{ENDED}/buyers", "buyers of another's Space", 403, keys=USER_TOKEN,
@@ -268,16 +266,6 @@ def test_one_in_a_second() -> None:
     ]
     box.advance(seconds=1)
     read(box, "/by/creator_ids", user_ids=OWN)
-
-
-def test_original_names(box: Sandbox) -> None:
-    """The posts of a Space have their older path and names."""
-    headers = {"X-Mock-Names": "original"}
-    path, query = f"/2/spaces/{LIVE}/tweets", {"tweet.fields": "author_id"}
-    answer = box.call("GET", path, keys=BEARER, query_string=query, headers=headers)
-
-    assert "edit_history_tweet_ids" in body_of(answer)["data"][0]
-    assert 200 == box.ask("GET", path, keys=BEARER).status_code
 
 
 def test_a_space_that_has_ended(box: Sandbox) -> None:

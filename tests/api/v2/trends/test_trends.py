@@ -11,7 +11,6 @@ from tests.refusals import Refusal, refusals
 from tests.support import BEARER, NORTHBIKE, USER_TOKEN, Sandbox, sandbox
 
 WORLD, PERSONAL = "/2/trends/by/woeid/1", "/2/users/personalized_trends"
-ORIGINAL = {"X-Mock-Names": "original"}
 
 
 @pytest.fixture
@@ -65,21 +64,7 @@ def test_no_field_of_a_trend_is_needed(box: Sandbox) -> None:
     assert 422 == box.client.put(path, json=unnamed).status_code
 
 
-def test_original_names(box: Sandbox) -> None:
-    """The counts of places have an older name, which is taken in fields; those of users do not."""
-    query: Any = {"trend.fields": "tweet_count"}
-
-    def ask(path: str, **more: Any) -> Any:
-        return box.call("GET", path, headers=ORIGINAL, **more).get_json()["data"][0]
-
-    assert 248_000 == ask(WORLD, keys=BEARER, query_string=query)["tweet_count"]
-    assert 248_000 == box.read(WORLD, keys=BEARER, **query)["data"][0]["post_count"]
-    assert "123K posts" == ask(PERSONAL)["post_count"]
-
-
 REFUSED = [
-    Refusal("GET /2/trends/by/woeid/2", "an unknown place", 404, keys=BEARER,
-            problem="resource-not-found", text="Could not find place with woeid: [2]."),
     Refusal("GET /2/trends/by/woeid/2147483648", "a large number", 400, keys=BEARER,
             messages=["[2147483648] is not valid"]),
     Refusal("GET /2/trends/by/woeid/2147483647", "the largest number", 404, keys=BEARER,

@@ -18,7 +18,7 @@ from mock_platform.api.v2.usage.counting import (
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
-from tests.api.oauth.app_client import AppClient, messages
+from tests.api.oauth.app_client import AppClient
 from tests.support_replay import Desk
 
 APP, OTHER_APP = "11827", "20993"
@@ -164,12 +164,6 @@ class TestAnswer:
             "project_usage": 412 + 388 + 95,
         } == client.usage()
 
-    def test_older_path(self, client: Client) -> None:
-        """The older path answers the same."""
-        answer = client.call("GET", "/2/usage/tweets").get_json()
-
-        assert answer == client.call("GET").get_json()
-
     def test_days(self, client: Client, desk: Desk) -> None:
         """Each of the last days is listed for the project and for its apps, today last."""
         data = client.usage(
@@ -199,26 +193,11 @@ class TestAnswer:
         assert [APP, OTHER_APP] == [one["client_app_id"] for one in data["daily_client_app_usage"]]
         assert 412 + 388 + 95 + 27 == data["project_usage"]
 
-    @pytest.mark.parametrize(("days", "accepted"), [(0, False), (1, True), (90, True), (91, False)])
-    def test_number_of_days(self, client: Client, days: int, accepted: bool) -> None:
-        """One to 90 days are listed."""
-        answer = client.call(
-            "GET", query_string={"days": days, "usage.fields": "daily_project_usage"}
-        )
-
-        assert accepted == (answer.status_code == 200)
-        if accepted:
-            assert days == len(answer.get_json()["data"]["daily_project_usage"]["usage"])
-
     def test_week_by_default(self, client: Client) -> None:
         """Seven days are listed unless another number is asked for."""
         data = client.usage(**{"usage.fields": "daily_project_usage"})
 
         assert 7 == len(data["daily_project_usage"]["usage"])
-
-    def test_unknown_field(self, client: Client) -> None:
-        """An unknown field is refused."""
-        assert 1 == len(messages(client.call("GET", query_string={"usage.fields": "posts"})))
 
     def test_month(self, client: Client, desk: Desk) -> None:
         """The usage of the project begins again with each month, at midnight UTC."""

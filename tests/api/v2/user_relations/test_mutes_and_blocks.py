@@ -174,18 +174,6 @@ def test_nobody_learns_of_a_block_or_a_mute(box: Sandbox) -> None:
     assert [] == status(box, OWN, NORTHBIKE)
 
 
-def test_original_names(box: Sandbox) -> None:
-    """Parameters and answers have the older names where they are asked for."""
-    act(box, "muting")
-    box.change("users", OTHER, pinned_post_id="77")
-    query = {"expansions": "pinned_tweet_id", "tweet.fields": "created_at"}
-    path, headers = f"/2/users/{OWN}/muting", {"X-Mock-Names": "original"}
-    shown = box.call("GET", path, query_string=query, headers=headers).get_json()
-
-    assert "77" == shown["data"][0]["pinned_tweet_id"]
-    assert "pinned_tweet_id" == shown["errors"][0]["parameter"]
-
-
 def test_deprecated() -> None:
     """Blocking and unblocking are marked; they are no longer described."""
     marked = {each.id for each in OPERATIONS if each.deprecated and each.dialect == "v2"}
@@ -198,11 +186,6 @@ REFUSED = [
     for path, verb, _ in WORDS
     for create in [partial(Refusal, f"POST /2/users/{OWN}/{path}")]
     for refusal in (
-        create(f"{verb} an unknown user", 400, json={"target_user_id": "1"},
-               messages=["Could not find user with id: [1]."]),
-        create(f"{verb} a suspended user", 400, json={"target_user_id": OTHER},
-               given={("users", OTHER): {"_suspended": True}},
-               messages=[f"User has been suspended: [{OTHER}]."]),
         create(f"{verb} oneself", 400, json={"target_user_id": OWN},
                messages=[f"You cannot {verb} yourself"]),
         Refusal(f"GET /2/users/{OWN}/{path}", f"no token of {path}", 400,

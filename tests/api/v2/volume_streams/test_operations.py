@@ -20,7 +20,6 @@ from tests.support_streams import OTHER_USER, USER, Lines
 SETTINGS = {"stream_keepalive": 0.001}
 SAMPLE, FIREHOSE = "/2/posts/sample/stream", "/2/posts/firehose/stream"
 LIKES = "/2/likes/firehose/stream"
-PARTITIONED = [volume for volume in VOLUMES if volume.partitions]
 POST_STREAMS = [volume for volume in VOLUMES if not volume.is_of_likes]
 THIRD_USER = "2790441185"
 
@@ -298,12 +297,6 @@ def test_disconnects(client: Client, volume: Any) -> None:
     assert 1 == done.get_json()["data"]["successful_kills"]
     assert "ForceDisconnect" == lines.next()["errors"][0]["disconnect_type"]
     assert [] == lines.rest()
-
-
-@pytest.mark.parametrize("volume", PARTITIONED, ids=lambda volume: volume.id)
-def test_the_last_partition(client: Client, volume: Any) -> None:
-    """The last partition is one of them."""
-    client.open(f"?partition={volume.partitions}", path=volume.path)
 
 
 REFUSED = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -358,16 +358,6 @@ class TestValidityOverTime:
 
             assert desk.record("webhooks", WEBHOOK)["valid"]
             assert [] == desk.deliveries()
-
-
-def test_before_its_release() -> None:
-    """The refusal says from when on the endpoint exists, and names the assumption."""
-    with Desk(freeze=datetime(2025, 1, 1, tzinfo=UTC)) as desk:
-        answer = Client(desk).call("GET")
-
-    assert "about:blank" == answer.get_json()["type"]
-    assert "adds this endpoint on 2025-05-20" in answer.get_json()["detail"]
-    assert "releases.clock" in answer.headers["X-Mock-Assumptions"].split(",")
 
 
 @pytest.mark.parametrize(
