@@ -22,12 +22,6 @@ WINDOW = {"start_time": "2026-11-14T00:00:00Z", "end_time": "2026-11-23T00:00:00
 ALL_2026 = {"start_time": "2026-01-01T00:00:00Z", "end_time": "2027-01-01T00:00:00Z"}
 
 
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox on a Sunday at noon."""
-    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
-
-
 def ask(box: Sandbox, path: str = POSTS, **query: Any) -> Any:
     """Ask for figures, by default of the post in the whole of its life."""
     whole = {"ids": POST} if path == POSTS else {"media_keys": VIDEO}

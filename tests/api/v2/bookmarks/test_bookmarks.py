@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 
 from mock_platform.api.v2.objects.relations import BLOCKS, BOOKMARKS, FOLLOWS
 from tests.refusals import Refusal, refusals
-from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Sandbox, data_of, sandbox
+from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Sandbox, data_of
 from tests.walks import walk_both_ways
 
 OWN, OTHER = "2244994945", "3805104374"
@@ -22,17 +21,16 @@ FOREIGN = "1990100000000000003"
 
 
 @pytest.fixture
-def box() -> Sandbox:
+def box(box: Sandbox) -> Sandbox:
     """A sandbox in which the caller has no bookmarks and no folders, and follows no user."""
-    made = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
-    with made.world.work():
+    with box.world.work():
         for relation in (BOOKMARKS, FOLLOWS):
-            relation.remove_all(made.world, source=OWN)
+            relation.remove_all(box.world, source=OWN)
         for table in ("bookmark_folders", "bookmark_folder_posts"):
-            for entry in made.world.store.page(table):
+            for entry in box.world.store.page(table):
                 if entry.key != FOREIGN:
-                    made.world.store.remove(table, entry.key)
-    return made
+                    box.world.store.remove(table, entry.key)
+    return box
 
 
 def keep(box: Sandbox, post_id: str, status: int = 200, **body: str) -> Any:

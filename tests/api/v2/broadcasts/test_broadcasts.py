@@ -16,18 +16,12 @@ from mock_platform.api.v2.broadcasts.records import (
 )
 from mock_platform.world.clock import epoch_millis
 from tests.refusals import Refusal, refusals
-from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox, sandbox
+from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 OWN, OTHER = "2244994945", "3805104374"
 RUNNING, MANUAL, WEEKLY, THEIRS = "1LvHarborRst1", "1LvHandCup001", "1LvWeekly0001", "1LvNorthRide2"
 PATH, SCHEDULE = "/2/broadcasts", "/2/broadcasts/scheduled"
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox whose clock is frozen."""
-    return sandbox(freeze=NOW)
 
 
 def millis(**after: float) -> str:

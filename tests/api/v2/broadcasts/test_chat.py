@@ -6,25 +6,18 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-import pytest
-
 from mock_platform.api.v2.broadcasts.records import BROADCASTS, MESSAGE_FIELDS, MUTES
 from mock_platform.api.v2.objects.relations import BLOCKS
 from mock_platform.world.clock import epoch_millis
 from tests.refusals import Refusal, refusals
-from tests.support import NORTHBIKE, Keys, Sandbox, sandbox
+from tests.support import NORTHBIKE, Keys, Sandbox
 
+SETTINGS = {"dataset": "small"}
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
 RUNNING, ENDED, THEIRS = "1LvHarborRst1", "1LvHarborEnd0", "1LvNorthRide2"
 CHAT, FIRST = f"/2/broadcasts/{RUNNING}/chat", "1795255200000000001"
 SOON = epoch_millis(NOW + timedelta(minutes=5))
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox whose clock is frozen."""
-    return sandbox(freeze=NOW, dataset="small")
 
 
 def send(box: Sandbox, text: str, keys: Keys = NORTHBIKE, status: int = 200, **more: Any) -> Any:

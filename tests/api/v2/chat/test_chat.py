@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -24,7 +23,6 @@ from tests.api.v2.chat.people import (
     RESERVED,
     TRIO,
     VERSION,
-    add_tokens,
     make_group,
     make_keys,
     make_message,
@@ -32,18 +30,10 @@ from tests.api.v2.chat.people import (
     sign,
 )
 from tests.refusals import Refusal, refusals
-from tests.support import HARBOR, Keys, Sandbox, body_of, data_of, sandbox
+from tests.support import HARBOR, Keys, Sandbox, body_of, data_of
 
 BOTH = [HARBOR_ID, NORTHBIKE_ID]
 NEWER = "1790000000000"
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox in which three users can call."""
-    found = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
-    add_tokens(found)
-    return found
 
 
 def events(box: Sandbox, id_: str, keys: Keys | str = HARBOR, **query: Any) -> Any:

@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import partial
 from io import BytesIO
 from typing import Any
-
-import pytest
 
 from tests.api.v2.chat.people import (
     HARBOR_ID,
     INES,
     NORTHBIKE,
     PAIR,
-    add_tokens,
     encode,
     post,
     sign,
 )
 from tests.refusals import Refusal, refusals
-from tests.support import HARBOR, Sandbox, data_of, sandbox
+from tests.support import HARBOR, Sandbox, data_of
 
 UPLOAD, OPEN = "/2/chat/media/upload", "1989400000000000001"
 KEY, DONE = "hBr7Kq2Vx9Lm4R8wYc3Zn6Js", "nBk3aR6vLk8Ys1Df4tM8qZ4w"
 NAMED = {"conversation_id": PAIR, "media_hash_key": KEY}
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox in which three users can call."""
-    found = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
-    add_tokens(found)
-    return found
 
 
 def upload(box: Sandbox, step: str, body: Any) -> Any:

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-import pytest
-
-from tests.api.v2.chat.people import HARBOR_ID, INES_ID, NORTHBIKE, NORTHBIKE_ID, add_tokens
+from tests.api.v2.chat.people import HARBOR_ID, INES_ID, NORTHBIKE, NORTHBIKE_ID
 from tests.refusals import Refusal, refusals
-from tests.support import HARBOR, Keys, Sandbox, data_of, sandbox
+from tests.support import HARBOR, Keys, Sandbox, data_of
 
 PATH = f"/2/users/{HARBOR_ID}/public_keys"
 VERSIONS = ["1771236000000", "1768212000000"]
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox in which another user can call as well."""
-    found = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
-    add_tokens(found)
-    return found
 
 
 def versions(box: Sandbox, keys: Keys | str = HARBOR) -> list[str]:

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from tests.refusals import Refusal
-from tests.support import BEARER, Sandbox, sandbox
+from tests.support import BEARER, Sandbox
 
 ROASTERS, CLIMB, CUPPERS = (f"149344683721418752{number}" for number in (3, 4, 5))
 SEARCH = "/2/communities/search"
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox with the communities of the fixtures."""
-    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
 
 
 def test_one_by_id(box: Sandbox) -> None:

@@ -11,20 +11,13 @@ from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS, LIKES
 from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Sandbox, data_of, sandbox
 from tests.walks import walk_both_ways
 
+EMPTY = ("likes", "follows")
 OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
 LIKED, OWN_POST = "1789900000000000004", "1789900000000000009"
 """A post of another user, and one of the caller."""
 REPOST, EDITED = "1789900000000000005", "1789900000000000007"
 """A repost of the first, and the older version of a post of the caller."""
 LIKES_PATH, LIST = f"/2/users/{OWN}/likes", f"/2/users/{OWN}/liked_posts"
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox without likes and follows."""
-    made = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
-    made.clear("likes", "follows")
-    return made
 
 
 def like(box: Sandbox, post_id: str, status: int = 200, keys: Any = HARBOR) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -12,20 +11,15 @@ import pytest
 from mock_platform.api.v2.lists.records import LIST_MEMBERS, LIST_PINS
 from mock_platform.api.v2.objects.relations import BLOCKS
 from tests.refusals import Refusal, refusals
-from tests.support import BEARER, NORTHBIKE, USER_TOKEN, Keys, Sandbox, sandbox
+from tests.support import BEARER, NORTHBIKE, USER_TOKEN, Keys, Sandbox
 from tests.walks import walk, walk_both_ways
 
+SETTINGS = {"dataset": "small"}
 OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
 ROASTERS, SUPPLIERS, GRAVEL, READING = (f"17153000000000001{number:02}" for number in range(1, 5))
 """Two lists of the main user, of which the second is private; one of each of the others."""
 MEMBERS, FOLLOWED = f"/2/lists/{ROASTERS}/members", f"/2/users/{OWN}/followed_lists"
 PINNED = f"/2/users/{OWN}/pinned_lists"
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox with the lists of the fixtures."""
-    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), dataset="small")
 
 
 def write(box: Sandbox, method: str, path: str, body: Any = None, status: int = 200) -> Any:

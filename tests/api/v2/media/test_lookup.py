@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
-
-import pytest
 
 from mock_platform.api.v2.objects.relations import FOLLOWS
 from tests.refusals import Refusal, refusals
-from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox, sandbox
+from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox
 
 POST = "1712850617439551491"
 VIDEO = "7_1712850617439550009"
@@ -19,12 +16,6 @@ UNUSED = "3_1712850617439550003"
 """An image that no post has."""
 FILE = "24_1712850617439560008"
 OWN, OTHER = "2244994945", "3805104374"
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox with a frozen clock."""
-    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
 
 
 def look_up(box: Sandbox, keys: Keys | str, *media_keys: str, fields: str = "url") -> Any:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-import pytest
-
 from tests.refusals import Refusal, refusals
-from tests.support import BEARER, NORTHBIKE, Sandbox, sandbox
+from tests.support import BEARER, NORTHBIKE, Sandbox
 
 METADATA, SUBTITLES = "/2/media/metadata", "/2/media/subtitles"
 IMAGE, VIDEO, FILE = "1712850617439560002", "1712850617439560005", "1712850617439560008"
@@ -33,12 +30,6 @@ ALL: Mapping[str, Any] = {
     "sticker_info": {"stickers": [{"id": "7", "aspect_ratio": 1.5, "transform_tx": 0.25}]},
     "upload_source": {"upload_source": "camera"},
 }
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox with a frozen clock."""
-    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
 
 
 def send(box: Sandbox, path: str = METADATA, method: str = "POST", **body: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -23,19 +22,15 @@ from mock_platform.world.store.interface import Record
 from tests.api.oauth.app_client import messages
 from tests.images import make_png
 from tests.refusals import Refusal, refusals
-from tests.support import ACCOUNT, HARBOR, NORTHBIKE, Keys, Sandbox, data_of, sandbox
+from tests.support import ACCOUNT, HARBOR, NORTHBIKE, Keys, Sandbox, data_of
+from tests.support_replay import NOW
 
+SETTINGS = {"freeze": NOW}
 PATH = "/2/media/upload"
 USER, OTHER_USER = "2244994945", "3805104374"
 PNG = make_png(1200, 628)
 VIDEO = b"\x00\x00\x00\x18ftypmp42" + bytes(2000)
 DAY = 86_400
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox with a frozen clock."""
-    return sandbox(freeze=datetime(2026, 11, 20, 12, 0, 30, tzinfo=UTC))
 
 
 def write_form(content: bytes | None, **values: str) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -14,7 +13,7 @@ import pytest
 from mock_platform.api.v2.media.uploads import CHUNK_BYTES
 from mock_platform.api.v2.objects.relations import BLOCKS, DM_BLOCKS
 from tests.refusals import Refusal, refusals
-from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox, sandbox
+from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox
 from tests.walks import walk_both_ways
 
 OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
@@ -28,11 +27,10 @@ PNG = base64.b64decode(
 
 
 @pytest.fixture
-def box() -> Sandbox:
+def box(box: Sandbox) -> Sandbox:
     """A sandbox in which both apps may write direct messages."""
-    found = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
-    found.change("apps", "20993", _permissions=["read", "write", "direct_messages"])
-    return found
+    box.change("apps", "20993", _permissions=["read", "write", "direct_messages"])
+    return box
 
 
 def send(box: Sandbox, to: str, keys: Keys = HARBOR, status: int = 201, **body: Any) -> Any:

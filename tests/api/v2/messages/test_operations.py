@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -10,9 +9,10 @@ import pytest
 from werkzeug.test import TestResponse
 
 from tests.refusals import Refusal, refusals
-from tests.support import HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox, data_of, sandbox
+from tests.support import HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox, data_of
+from tests.support_replay import NOW
 
-NOW = datetime(2026, 11, 20, 12, 0, 30, tzinfo=UTC)
+SETTINGS = {"dataset": "small", "freeze": NOW}
 USER = "2244994945"
 OTHER = "3805104374"
 THIRD = "2790441185"
@@ -28,11 +28,10 @@ IMAGE = {"media_id": "1712850617439551001"}
 
 
 @pytest.fixture
-def box() -> Sandbox:
+def box(box: Sandbox) -> Sandbox:
     """A sandbox in which both apps may write direct messages."""
-    found = sandbox(dataset="small", freeze=NOW)
-    found.change("apps", "20993", _permissions=["read", "write", "direct_messages"])
-    return found
+    box.change("apps", "20993", _permissions=["read", "write", "direct_messages"])
+    return box
 
 
 def send(box: Sandbox, path: str = PATH, keys: Keys = HARBOR, **body: Any) -> TestResponse:

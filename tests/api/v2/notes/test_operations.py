@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -12,8 +11,9 @@ from werkzeug.test import TestResponse
 from tests.api.oauth.app_client import messages
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox, body_of, data_of, sandbox
+from tests.support_replay import NOW
 
-NOW = datetime(2026, 11, 20, 12, 0, 30, tzinfo=UTC)
+SETTINGS = {"freeze": NOW, "limits": "off"}
 PATH = "/2/notes"
 WRITTEN = f"{PATH}/search/notes_written"
 ELIGIBLE = f"{PATH}/search/posts_eligible_for_notes"
@@ -35,13 +35,12 @@ TEST = {"test_mode": "true"}
 
 
 @pytest.fixture
-def box() -> Sandbox:
+def box(box: Sandbox) -> Sandbox:
     """A sandbox that has one post of each of two users."""
-    found = sandbox(freeze=NOW, limits="off")
-    for entry in found.world.store.page("posts"):
+    for entry in box.world.store.page("posts"):
         if entry.key not in {OWN_POST, OTHERS_POST}:
-            found.remove("posts", entry.key)
-    return found
+            box.remove("posts", entry.key)
+    return box
 
 
 def write(box: Sandbox, **body: Any) -> TestResponse:

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import partial
-
-import pytest
 
 from tests.api.v2.posts.support import INES, OTHER, OWN, ids, make
 from tests.refusals import Refusal, refusals
-from tests.support import BEARER, Sandbox, data_of, sandbox
+from tests.support import BEARER, Sandbox, data_of
 
 ANSWER, PLAIN = "1789900000000000002", "1789900000000000006"
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox with a stopped clock."""
-    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
 
 
 def test_direct_and_indirect_replies_are_hidden(box: Sandbox) -> None:

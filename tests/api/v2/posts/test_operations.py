@@ -17,18 +17,16 @@ from tests.api.oauth.app_client import messages
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox, body_of, sandbox
 
-NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+EMPTY = ("follows",)
 OWN, OTHER = "2244994945", "3805104374"
 COLD_BREW = "1712850617439551489"
 
 
 @pytest.fixture
-def box() -> Sandbox:
-    """A sandbox of its own, whose clock is frozen, and in which there are no follows."""
-    found = sandbox(freeze=NOW)
-    found.clear("follows")
-    found.change("users", OWN, subscription_type="Premium")
-    return found
+def box(box: Sandbox) -> Sandbox:
+    """A sandbox in which the main user has a subscription, and there are no follows."""
+    box.change("users", OWN, subscription_type="Premium")
+    return box
 
 
 def post(box: Sandbox, keys: Keys = HARBOR, **body: Any) -> TestResponse:

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
-
-import pytest
 
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS
 from mock_platform.api.v2.posts.changes import delete_post
 from tests.api.v2.posts.support import INES, OTHER, OWN, add_user, ids, make
 from tests.refusals import Refusal, refusals
-from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox, data_of, sandbox
+from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox, data_of
 from tests.walks import walk
 
+SETTINGS = {"dataset": "small"}
 REPOSTS = f"/2/users/{OWN}/reposts"
 RIDE = "1789900000000000004"
 """A post of another user, which the caller has reposted."""
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox with a stopped clock."""
-    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), dataset="small")
 
 
 def repost(box: Sandbox, post_id: str) -> Any:

@@ -13,22 +13,16 @@ from mock_platform.api.v2.posts.changes import create_post
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Record
 from tests.api.oauth.app_client import messages
-from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox, sandbox
+from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox
 
 NOW = datetime(2026, 11, 22, 12, 30, 15, tzinfo=UTC)
+SETTINGS = {"freeze": NOW}
+EMPTY = ("posts", "follows")
 OWN, OTHER = "2244994945", "3805104374"
 RECENT, ALL = "/2/posts/search/recent", "/2/posts/search/all"
 SEARCHES = [RECENT, ALL]
 COUNTS = ["/2/posts/counts/recent", "/2/posts/counts/all"]
 EVERY = [*SEARCHES, *COUNTS]
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox of its own, whose clock is frozen, without the shipped posts and follows."""
-    found = sandbox(freeze=NOW)
-    found.clear("posts", "follows")
-    return found
 
 
 def make(box: Sandbox, text: str, author: str = OWN, *, ago: float = 0, **more: Any) -> Record:

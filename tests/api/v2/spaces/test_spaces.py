@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -16,6 +15,7 @@ from tests.refusals import Refusal, refusals
 from tests.support import BEARER, NORTHBIKE, USER_TOKEN, Sandbox, body_of, sandbox
 from tests.walks import walk_both_ways
 
+SETTINGS = {"dataset": "small"}
 OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
 LIVE, SCHEDULED, TICKETED, ENDED = (
     "1HarborTaste1", "1HarborBrewer", "1HarborTicket", "1NorthWinter1",
@@ -25,14 +25,6 @@ ALL_FIELDS = {
     "participant_count,scheduled_start,speaker_ids,started_at,state,subscriber_count,title,"
     "topic_ids,updated_at"
 }
-
-
-@pytest.fixture
-def box() -> Iterator[Sandbox]:
-    """A sandbox with the default Spaces."""
-    made = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), dataset="small")
-    yield made
-    made.platform.close()
 
 
 def read(box: Sandbox, path: str = "", keys: Any = BEARER, **query: Any) -> Any:

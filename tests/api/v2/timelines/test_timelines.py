@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS, MUTES, Relation
@@ -12,7 +10,7 @@ from mock_platform.world.store import memory
 from mock_platform.world.world import World
 from tests.api.v2.posts.support import INES, OTHER, OWN, add_user, ids, make
 from tests.refusals import Refusal, refusals
-from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox, sandbox
+from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox
 from tests.walks import walk
 
 NEW = "77"
@@ -22,11 +20,10 @@ HOME = f"/2/users/{OWN}/timelines/reverse_chronological"
 
 
 @pytest.fixture
-def box() -> Sandbox:
+def box(box: Sandbox) -> Sandbox:
     """A sandbox with a stopped clock and one more user."""
-    found = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
-    add_user(found, NEW)
-    return found
+    add_user(box, NEW)
+    return box
 
 
 def relate(box: Sandbox, relation: Relation, source: str, target: str) -> None:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from tests.refusals import Refusal, refusals
-from tests.support import BEARER, NORTHBIKE, USER_TOKEN, Sandbox, sandbox
+from tests.support import BEARER, NORTHBIKE, USER_TOKEN, Sandbox
 
+SETTINGS = {"dataset": "small"}
 WORLD, PERSONAL = "/2/trends/by/woeid/1", "/2/users/personalized_trends"
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox with the trends of the fixtures."""
-    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), dataset="small")
 
 
 def test_trends_of_a_place(box: Sandbox) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -15,19 +14,13 @@ from mock_platform.api.v2.user_relations.changes import (
     deny_request,
 )
 from tests.refusals import Refusal, refusals
-from tests.support import BEARER, NORTHBIKE, Sandbox, sandbox
+from tests.support import BEARER, NORTHBIKE, Sandbox
 from tests.walks import walk_both_ways
 
+SETTINGS = {"dataset": "small"}
+EMPTY = ("follows", "follow_requests")
 OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
 FOLLOWING = f"/2/users/{OWN}/following"
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox without follows."""
-    found = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), dataset="small")
-    found.clear("follows", "follow_requests")
-    return found
 
 
 def follow(box: Sandbox, target: str, status: int = 200) -> Any:

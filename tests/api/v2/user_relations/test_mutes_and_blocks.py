@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from functools import partial
 from itertools import product
 from typing import Any
@@ -19,21 +18,15 @@ from mock_platform.api.v2.objects.relations import (
     Relation,
 )
 from tests.refusals import Refusal, refusals
-from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox, sandbox
+from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox
 from tests.support_receiver import Receiver
 from tests.support_replay import WEBHOOK, Desk
 
+SETTINGS = {"dataset": "small"}
+EMPTY = ("follows",)
 OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
 WORDS = [("muting", "mute", MUTES), ("blocking", "block", BLOCKS)]
 BOTH = pytest.mark.parametrize(("path", "verb", "relation"), WORDS, ids=["mute", "block"])
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox without follows."""
-    found = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), dataset="small")
-    found.clear("follows")
-    return found
 
 
 def act(box: Sandbox, path: str, target: str = OTHER) -> Any:

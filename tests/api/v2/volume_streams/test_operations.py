@@ -59,11 +59,8 @@ def test_a_post_on_every_stream(client: Client, volume: Any) -> None:
     post = client.post("Bread", fields={"lang": volume.lang or "en"})
     place = find_partition(post["id_str"], volume.partitions) - 1 if volume.partitions else 0
 
-    shown = {
-        "id": post["id_str"],
-        "text": "Bread",
-        "edit_history_post_ids": [post["id_str"]],
-    }
+    id_ = post["id_str"]
+    shown = {"id": id_, "text": "Bread", "edit_history_post_ids": [id_]}
     assert [int(number == place) for number in range(len(opened))] == carried(client)
     assert {"data": shown} == opened[place].next()
 
@@ -117,13 +114,9 @@ def test_fields_and_expansions_of_likes(client: Client, older: bool) -> None:
     made = like(client)
     line = opened[find_partition(made["id"], 2) - 1].next()
 
-    assert {
-        "id": made["id"],
-        "timestamp_ms": made["timestamp_ms"],
-        "liked_post_id": made["liked_post_id"],
-        "post_author_id": OTHER_USER,
-        "liked_post_author_id": OTHER_USER,
-    } == line["data"]
+    named = {name: made[name] for name in ("id", "timestamp_ms", "liked_post_id")}
+    authors = {"post_author_id": OTHER_USER, "liked_post_author_id": OTHER_USER}
+    assert named | authors == line["data"]
     assert [OTHER_USER] == [user["id"] for user in line["includes"]["users"]]
     assert {"id", "text", "lang", "edit_history_post_ids"} <= set(line["includes"]["posts"][0])
     assert [media] == [each["media_key"] for each in line["includes"]["media"]]
@@ -131,31 +124,22 @@ def test_fields_and_expansions_of_likes(client: Client, older: bool) -> None:
 
 def test_media_keys_of_a_like(client: Client) -> None:
     """Their field has the media of the post that is liked; without any it is left out."""
-    opened = open_all(
-        client,
-        "/2/likes/sample10/stream",
-        "&like_with_post_author.fields=attachments_media_keys,created_at",
-        2,
-    )
+    query = "&like_with_post_author.fields=attachments_media_keys,created_at"
+    opened = open_all(client, "/2/likes/sample10/stream", query, 2)
     for keys in ([], ["3_1"]):
         client.post("Coffee", fields={"_media_keys": keys})
         made = like(client)
         wanted = {"attachments_media_keys": keys} if keys else {}
-        assert {"data": {"id": made["id"], "created_at": made["created_at"]} | wanted} == opened[
-            find_partition(made["id"], 2) - 1
-        ].next()
+        line = opened[find_partition(made["id"], 2) - 1].next()
+        assert {"id": made["id"], "created_at": made["created_at"]} | wanted == line["data"]
 
 
 @pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("protected", True),
-        ("_suspended", True),
-        ("_deactivated", True),
-        ("withheld_in_countries", ["DE"]),
-    ],
-)
-def test_users_who_are_not_public(client: Client, field: str, value: Any) -> None:
+    "state",
+    [{"protected": True}, {"_suspended": True}, {"_deactivated": True},
+     {"withheld_in_countries": ["DE"]}],
+)  # fmt: skip
+def test_users_who_are_not_public(client: Client, state: dict[str, Any]) -> None:
     """What users post or like whom not everybody may see is on no stream, nor likes of it."""
     lines = client.open(path=SAMPLE)
     post, public = client.post("Hidden", user=THIRD_USER), client.post("Seen")
@@ -163,7 +147,7 @@ def test_users_who_are_not_public(client: Client, field: str, value: Any) -> Non
     happen = partial(client.emit, event_type="like.create", direction="sent")
     with client.desk.world.work():
         client.post("Hidden too", user=THIRD_USER)
-        client.desk.change("users", THIRD_USER, **{field: value})
+        client.desk.change("users", THIRD_USER, **state)
     happen(user_id=THIRD_USER, payload={"id": "2", "liked_post_id": public["id_str"]})
     happen(user_id=USER, payload={"id": "2", "liked_post_id": post["id_str"]})
     happen(user_id=USER, payload={"id": "4", "liked_post_id": public["id_str"]})
@@ -253,11 +237,8 @@ def test_backfill(client: Client, volume: Any) -> None:
     if place:
         other = place % volume.partitions + 1
         window = f"?start_time=2026-11-20T12:00:00Z&partition={other}"
-        assert [] == [
-            line
-            for line in client.open(window, path=volume.path).rest()
-            if line["data"]["id"] == id_
-        ]
+        lines = client.open(window, path=volume.path).rest()
+        assert id_ not in [line["data"]["id"] for line in lines]
 
 
 def test_a_window_ends_by_itself(client: Client) -> None:
@@ -277,10 +258,9 @@ def test_too_many_connections(client: Client, volume: Any) -> None:
     """An app has two connections to a stream, in each partition."""
     query = "?partition=1" if volume.partitions else ""
     kept = [client.open(query, path=volume.path) for _ in range(2)]
-    refused = client.call("GET", volume.path + query)
+    refused = client.read(volume.path + query, 429)
 
-    assert 429 == refused.status_code
-    assert "TooManyConnections" == refused.get_json()["connection_issue"]
+    assert "TooManyConnections" == refused["connection_issue"]
     if volume.partitions:
         kept.append(client.open("?partition=2", path=volume.path))
     kept[0].close()
@@ -300,23 +280,11 @@ def test_disconnects(client: Client, volume: Any) -> None:
 
 
 REFUSED = [
-    Refusal(
-        f"GET {LIKES}",
-        "an expansion that only posts have",
-        400,
-        problem="invalid-request",
-        query={"partition": 1, "expansions": "author_id"},
-        keys=BEARER,
-    ),
-    Refusal(
-        f"GET {FIREHOSE}",
-        "an end without a start",
-        400,
-        problem="invalid-request",
-        query={"partition": 1, "end_time": "2026-11-20T12:00:00Z"},
-        keys=BEARER,
-    ),
-]
+    Refusal(f"GET {LIKES}", "an expansion that only posts have", 400, problem="invalid-request",
+            query={"partition": 1, "expansions": "author_id"}, keys=BEARER),
+    Refusal(f"GET {FIREHOSE}", "an end without a start", 400, problem="invalid-request",
+            query={"partition": 1, "end_time": "2026-11-20T12:00:00Z"}, keys=BEARER),
+]  # fmt: skip
 
 
 @refusals(REFUSED)
@@ -358,8 +326,7 @@ def test_posts_count_as_read(client: Client) -> None:
     assert ["First"] == texts(lines.next())
     (ended,) = lines.rest()
     assert ended["errors"][0]["type"].endswith("/usage-capped")
-    refused = client.call("GET", SAMPLE)
-    assert (429, "UsageCapExceeded") == (refused.status_code, refused.get_json()["title"])
+    assert "UsageCapExceeded" == client.read(SAMPLE, 429)["title"]
 
 
 def test_original_names(client: Client) -> None:
@@ -367,14 +334,10 @@ def test_original_names(client: Client) -> None:
     headers = {"X-Mock-Names": "original", "Authorization": f"Bearer {BEARER}"}
     query = "?tweet.fields=referenced_tweets"
     opened = client.desk.client.get(f"/2/tweets/sample/stream{query}", headers=headers)
+    fields = "&like_with_tweet_author.fields=liked_tweet_id&expansions=liked_tweet_id"
+    path = "/2/likes/sample10/stream?partition="
     likes = [
-        Lines(
-            client.desk.client.get(
-                f"/2/likes/sample10/stream?partition={number}"
-                "&like_with_tweet_author.fields=liked_tweet_id&expansions=liked_tweet_id",
-                headers=headers,
-            )
-        )
+        Lines(client.desk.client.get(f"{path}{number}{fields}", headers=headers))
         for number in (1, 2)
     ]
     post = client.post("Bread")
