@@ -94,14 +94,10 @@ def test_ids_in_paths(box: Sandbox) -> None:
 
 @pytest.mark.parametrize(
     ("method", "params", "location"),
-    [
-        ("GET", NamedPostBody, Location.QUERY),
-        ("POST", NamedPostBody, Location.JSON),
-        ("PUT", NamedPostBody, Location.JSON),
-        ("DELETE", NamedPostBody, Location.QUERY),
-        ("POST", None, Location.QUERY),
-    ],
-)
+    [("GET", NamedPostBody, Location.QUERY), ("POST", NamedPostBody, Location.JSON),
+     ("PUT", NamedPostBody, Location.JSON), ("DELETE", NamedPostBody, Location.QUERY),
+     ("POST", None, Location.QUERY)],
+)  # fmt: skip
 def test_where_parameters_are(
     method: str, params: type[NamedPostBody] | None, location: Location
 ) -> None:

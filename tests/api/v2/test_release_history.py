@@ -85,14 +85,9 @@ def test_the_spec_names_twelve_event_types_and_five_former_names() -> None:
 @pytest.mark.spec("A, Release history", "2026-01-28: spaces.start", case="spaces.start")
 @pytest.mark.parametrize(
     ("name", "since"),
-    [
-        ("post.create", "2026-06-04"),
-        ("post.delete", "2026-06-04"),
-        ("spaces.start", "2026-01-28"),
-        ("dm.received", "2026-03-11"),
-        ("profile.update.verified", "2026-03-18"),
-    ],
-)
+    [("post.create", "2026-06-04"), ("post.delete", "2026-06-04"), ("spaces.start", "2026-01-28"),
+     ("dm.received", "2026-03-11"), ("profile.update.verified", "2026-03-18")],
+)  # fmt: skip
 def test_an_event_type_holds_from_its_row_on(name: str, since: str) -> None:
     """An event type is not in force an instant before its row of the history, and is from then."""
     start = at(f"{since}T00:00:00+00:00")

@@ -235,15 +235,10 @@ def test_like_of_the_user_s_own_post(desk: Desk) -> None:
 
 @pytest.mark.parametrize(
     ("event_type", "key", "kind"),
-    [
-        ("follow.follow", "follow_events", "follow"),
-        ("follow.unfollow", "follow_events", "unfollow"),
-        ("block.block", "block_events", "block"),
-        ("block.unblock", "block_events", "unblock"),
-        ("mute.mute", "mute_events", "mute"),
-        ("mute.unmute", "mute_events", "unmute"),
-    ],
-)
+    [("follow.follow", "follow_events", "follow"), ("follow.unfollow", "follow_events", "unfollow"),
+     ("block.block", "block_events", "block"), ("block.unblock", "block_events", "unblock"),
+     ("mute.mute", "mute_events", "mute"), ("mute.unmute", "mute_events", "unmute")],
+)  # fmt: skip
 def test_between_users(desk: Desk, event_type: str, key: str, kind: str) -> None:
     """Follows, blocks and mutes have the two users, whole."""
     payload = {"source": {"data": {"id": USER}}, "target": {"data": {"id": OTHER}}}

@@ -102,16 +102,12 @@ class TestSubscribe:
 
     @pytest.mark.parametrize(
         ("moment", "event_type", "since"),
-        [
-            ("2026-06-03", "post.create", "2026-06-04"),
-            ("2026-06-04", "post.create", None),
-            ("2026-03-12", "dm.received", None),
-            ("2026-03-12", "spaces.start", None),
-            ("2026-03-12", "ProfileBioUpdate", None),
-            ("2026-03-12", "profile.update.bio", "2026-03-18"),
-            ("2026-03-12", "like.create", "2026-03-18"),
-        ],
-    )
+        [("2026-06-03", "post.create", "2026-06-04"), ("2026-06-04", "post.create", None),
+         ("2026-03-12", "dm.received", None), ("2026-03-12", "spaces.start", None),
+         ("2026-03-12", "ProfileBioUpdate", None),
+         ("2026-03-12", "profile.update.bio", "2026-03-18"),
+         ("2026-03-12", "like.create", "2026-03-18")],
+    )  # fmt: skip
     def test_types_of_a_date(self, moment: str, event_type: str, since: str | None) -> None:
         """The interface has the types that the release history has by then, and no others."""
         with Desk(freeze=datetime.fromisoformat(f"{moment}T00:00:00Z")) as desk:
@@ -186,15 +182,10 @@ class TestPrivateTypes:
 
     @pytest.mark.parametrize(
         ("event_type", "scope"),
-        [
-            ("dm.sent", "dm.read"),
-            ("chat.received", "dm.read"),
-            ("like.create", "like.read"),
-            ("mute.mute", "mute.read"),
-            ("block.block", "block.read"),
-            ("post.reply.create", "post.read"),
-        ],
-    )
+        [("dm.sent", "dm.read"), ("chat.received", "dm.read"), ("like.create", "like.read"),
+         ("mute.mute", "mute.read"), ("block.block", "block.read"),
+         ("post.reply.create", "post.read")],
+    )  # fmt: skip
     @pytest.mark.parametrize("kind", ["grant", "oauth2", "refresh"])
     def test_with_grant_of_oauth2(
         self, client: Client, desk: Desk, event_type: str, scope: str, kind: str
@@ -215,14 +206,10 @@ class TestPrivateTypes:
 
     @pytest.mark.parametrize(
         ("event_type", "scope", "status"),
-        [
-            ("like.create", "like.read", 200),
-            ("like.create", "dm.read", 403),
-            ("dm.sent", "dm.read", 200),
-            ("dm.sent", "like.read", 403),
-            ("profile.update.bio", "like.read", 200),
-        ],
-    )
+        [("like.create", "like.read", 200), ("like.create", "dm.read", 403),
+         ("dm.sent", "dm.read", 200), ("dm.sent", "like.read", 403),
+         ("profile.update.bio", "like.read", 200)],
+    )  # fmt: skip
     def test_user_tokens_need_the_scope_of_the_type(
         self, desk: Desk, event_type: str, scope: str, status: int
     ) -> None:
@@ -443,15 +430,11 @@ class TestEmit:
 
     @pytest.mark.parametrize(
         ("event_type", "field"),
-        [
-            ("profile.update.bio", "description"),
-            ("profile.update.screenname", "screen_name"),
-            ("profile.update.geo", "location"),
-            ("profile.update.url", "url"),
-            ("profile.update.profile_picture", "profile_image_url_https"),
-            ("profile.update.banner_picture", "profile_banner_url"),
-        ],
-    )
+        [("profile.update.bio", "description"), ("profile.update.screenname", "screen_name"),
+         ("profile.update.geo", "location"), ("profile.update.url", "url"),
+         ("profile.update.profile_picture", "profile_image_url_https"),
+         ("profile.update.banner_picture", "profile_banner_url")],
+    )  # fmt: skip
     def test_profile(self, client: Client, desk: Desk, event_type: str, field: str) -> None:
         """Without a payload a believable one is made, and the user's record changes with it."""
         before = desk.record("users", USER)[field]
@@ -489,16 +472,11 @@ class TestEmit:
 
     @pytest.mark.parametrize(
         ("event", "field"),
-        [
-            ({"event_type": "broadcast.pause"}, "payload"),
-            ({"event_type": "no.such"}, "event_type"),
-            ({"user_id": "1"}, "user_id"),
-            ({"created_at": "2027-01-01T00:00:00Z"}, "created_at"),
-            ({"created_at": "2026-03-17T23:59:59Z"}, "event_type"),
-            ({"colour": "red"}, "colour"),
-            ({"direction": "up", "payload": {}}, "direction"),
-        ],
-    )
+        [({"event_type": "broadcast.pause"}, "payload"), ({"event_type": "no.such"}, "event_type"),
+         ({"user_id": "1"}, "user_id"), ({"created_at": "2027-01-01T00:00:00Z"}, "created_at"),
+         ({"created_at": "2026-03-17T23:59:59Z"}, "event_type"), ({"colour": "red"}, "colour"),
+         ({"direction": "up", "payload": {}}, "direction")],
+    )  # fmt: skip
     def test_faults(self, client: Client, desk: Desk, event: dict[str, Any], field: str) -> None:
         """What is wrong is named with its field, and nothing happens."""
         bio = desk.record("users", USER)["description"]

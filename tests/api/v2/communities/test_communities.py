@@ -26,14 +26,9 @@ def test_one_by_id(box: Sandbox) -> None:
 
 @pytest.mark.parametrize(
     ("query", "found"),
-    [
-        ("COFFEE", [CLIMB, ROASTERS]),
-        ("coffee pans", [ROASTERS]),
-        ("roast", [ROASTERS]),
-        ("roas", []),
-        ("!?", []),
-    ],
-)
+    [("COFFEE", [CLIMB, ROASTERS]), ("coffee pans", [ROASTERS]), ("roast", [ROASTERS]),
+     ("roas", []), ("!?", [])],
+)  # fmt: skip
 def test_words(box: Sandbox, query: str, found: list[str]) -> None:
     """All words of the query are in the name or the description, in any case; the newest first."""
     answer = box.read(SEARCH, query=query)

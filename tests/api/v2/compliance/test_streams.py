@@ -201,16 +201,12 @@ class TestUsers:
 
     @pytest.mark.parametrize(
         ("stored", "shown", "value"),
-        [
-            ("name", "name", "Harbour"),
-            ("screen_name", "username", "harbour"),
-            ("description", "description", ""),
-            ("location", "location", "Porto"),
-            ("url", "url", "https://roast.example"),
-            ("profile_image_url_https", "profile_image_url", "https://a.example/1.png"),
-            ("profile_banner_url", "profile_banner_url", "https://a.example/2.png"),
-        ],
-    )
+        [("name", "name", "Harbour"), ("screen_name", "username", "harbour"),
+         ("description", "description", ""), ("location", "location", "Porto"),
+         ("url", "url", "https://roast.example"),
+         ("profile_image_url_https", "profile_image_url", "https://a.example/1.png"),
+         ("profile_banner_url", "profile_banner_url", "https://a.example/2.png")],
+    )  # fmt: skip
     def test_profiles(self, client: Client, stored: str, shown: str, value: str) -> None:
         """Each field of a profile that changes is a line with its new value."""
         patch(client, "users", USER, **{stored: "before"})

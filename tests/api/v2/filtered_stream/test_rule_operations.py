@@ -346,16 +346,11 @@ class TestList:
 
     @pytest.mark.parametrize(
         "spoil",
-        [
-            lambda token: token[:-1],
-            lambda token: token + "A",
-            lambda token: ("A" if token[0] != "A" else "B") + token[1:],
-            lambda token: token[:-1] + ("A" if token[-1] != "A" else "B"),
-            lambda token: token[:8] + "!" * 8,
-            lambda _: "\u00e4" * 16,
-            lambda _: "A" * 16,
-        ],
-    )
+        [lambda token: token[:-1], lambda token: token + "A",
+         lambda token: ("A" if token[0] != "A" else "B") + token[1:],
+         lambda token: token[:-1] + ("A" if token[-1] != "A" else "B"),
+         lambda token: token[:8] + "!" * 8, lambda _: "\u00e4" * 16, lambda _: "A" * 16],
+    )  # fmt: skip
     def test_other_tokens(self, client: Client, spoil: Callable[[str], str]) -> None:
         """A token that this list did not give is refused."""
         client.ids("cat", "dog", "fox")

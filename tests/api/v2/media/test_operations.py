@@ -265,12 +265,9 @@ def test_index(box: Sandbox, index: int, status: int) -> None:
 
 @pytest.mark.parametrize(
     ("category", "file_type", "most"),
-    [
-        ("post_image", "image/jpeg", 5 * 1024 * 1024),
-        ("post_gif", "image/gif", 15 * 1024 * 1024),
-        ("post_video", "video/mp4", MOST_BYTES),
-    ],
-)
+    [("post_image", "image/jpeg", 5 * 1024 * 1024), ("post_gif", "image/gif", 15 * 1024 * 1024),
+     ("post_video", "video/mp4", MOST_BYTES)],
+)  # fmt: skip
 def test_total(box: Sandbox, category: str, file_type: str, most: int) -> None:
     """The size of a file is limited by its category."""
     body = {"media_type": file_type, "media_category": category}

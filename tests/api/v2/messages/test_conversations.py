@@ -94,13 +94,9 @@ def test_group(desk: Desk, receiver: Receiver) -> None:
 
 @pytest.mark.parametrize(
     ("event_type", "direction", "delivered"),
-    [
-        ("dm.sent", None, True),
-        ("dm.sent", "outbound", True),
-        ("dm.sent", "received", False),
-        ("dm.received", None, False),
-    ],
-)
+    [("dm.sent", None, True), ("dm.sent", "outbound", True), ("dm.sent", "received", False),
+     ("dm.received", None, False)],
+)  # fmt: skip
 def test_direction(
     desk: Desk, receiver: Receiver, event_type: str, direction: str | None, delivered: bool
 ) -> None:
@@ -131,20 +127,15 @@ def load(**changes: Any) -> list[str]:
 
 @pytest.mark.parametrize(
     ("changes", "faults"),
-    [
-        ({}, []),
-        (JOIN, []),
-        ({"text": None, "_media_keys": ["3_1"]}, []),
-        ({"dm_conversation_id": "99"}, []),
-        ({"text": None}, ["text"]),
-        ({"participant_ids": ["2"]}, ["participant_ids"]),
-        (JOIN | {"participant_ids": None}, ["participant_ids"]),
-        ({"sender_id": "3"}, ["_participants"]),
-        ({"dm_conversation_id": "2-1"}, ["dm_conversation_id"]),
-        ({"dm_conversation_id": "x"}, ["dm_conversation_id"]),
-        ({"event_type": "MessageEdit"}, ["event_type"]),
-    ],
-)
+    [({}, []), (JOIN, []), ({"text": None, "_media_keys": ["3_1"]}, []),
+     ({"dm_conversation_id": "99"}, []), ({"text": None}, ["text"]),
+     ({"participant_ids": ["2"]}, ["participant_ids"]),
+     (JOIN | {"participant_ids": None}, ["participant_ids"]),
+     ({"sender_id": "3"}, ["_participants"]),
+     ({"dm_conversation_id": "2-1"}, ["dm_conversation_id"]),
+     ({"dm_conversation_id": "x"}, ["dm_conversation_id"]),
+     ({"event_type": "MessageEdit"}, ["event_type"])],
+)  # fmt: skip
 def test_records(changes: dict[str, Any], faults: list[str]) -> None:
     """Messages with text or media, joins and groups are taken; what does not fit is named."""
     assert faults == load(**changes)

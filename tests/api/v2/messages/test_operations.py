@@ -170,13 +170,9 @@ def test_permissions_to_send(box: Sandbox, missing: str) -> None:
 )
 @pytest.mark.parametrize(
     "path",
-    [
-        "/2/dm_events",
-        f"/2/dm_events/{REPLY}",
-        f"{CHATS}/with/{OTHER}/dm_events",
-        f"{CHATS}/{PAIR}/dm_events",
-    ],
-)
+    ["/2/dm_events", f"/2/dm_events/{REPLY}", f"{CHATS}/with/{OTHER}/dm_events",
+     f"{CHATS}/{PAIR}/dm_events"],
+)  # fmt: skip
 def test_permissions_to_read(box: Sandbox, path: str, permissions: list[str], status: int) -> None:
     """Reading needs two of them."""
     box.change("apps", "11827", _permissions=permissions)

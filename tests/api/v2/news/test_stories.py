@@ -74,15 +74,9 @@ def test_fields(client: Client) -> None:
 
 @pytest.mark.parametrize(
     ("query", "found"),
-    [
-        ("WATERFRONT coffee", [MARKET]),
-        ("waterfront bikes", []),
-        ("overtake", [BIKES]),
-        ("cycling", [BIKES]),
-        ("water", []),
-        ("…", []),
-    ],
-)
+    [("WATERFRONT coffee", [MARKET]), ("waterfront bikes", []), ("overtake", [BIKES]),
+     ("cycling", [BIKES]), ("water", []), ("…", [])],
+)  # fmt: skip
 def test_words(client: Client, query: str, found: list[str]) -> None:
     """Each word of the query must be a word of the story, in any case."""
     assert found == client.ids(query)

@@ -112,15 +112,10 @@ def test_length(box: Sandbox, length: int, accepted: bool) -> None:
 
 @pytest.mark.parametrize(
     ("classification", "tags", "accepted"),
-    [
-        (MISLEADING, ["other"], True),
-        (MISLEADING, [], False),
-        (MISLEADING, ["wrong"], False),
-        ("not_misleading", [], True),
-        ("not_misleading", ["other"], False),
-        ("misleading", ["other"], False),
-    ],
-)
+    [(MISLEADING, ["other"], True), (MISLEADING, [], False), (MISLEADING, ["wrong"], False),
+     ("not_misleading", [], True), ("not_misleading", ["other"], False),
+     ("misleading", ["other"], False)],
+)  # fmt: skip
 def test_tags(box: Sandbox, classification: str, tags: list[str], accepted: bool) -> None:
     """Misleading posts have at least one tag, others none."""
     info = INFO | {"classification": classification, "misleading_tags": tags}
@@ -226,13 +221,9 @@ def test_eligible(box: Sandbox) -> None:
 
 @pytest.mark.parametrize(
     ("selection", "found"),
-    [
-        ("feed_lang: de", {"2"}),
-        ("feed_lang:all", {"2", OTHERS_POST}),
-        ("feed_size: xxl, feed_lang: DE", {"2"}),
-        ("feed_size: large", {OTHERS_POST}),
-    ],
-)
+    [("feed_lang: de", {"2"}), ("feed_lang:all", {"2", OTHERS_POST}),
+     ("feed_size: xxl, feed_lang: DE", {"2"}), ("feed_size: large", {OTHERS_POST})],
+)  # fmt: skip
 def test_selection(box: Sandbox, selection: str, found: set[str]) -> None:
     """A language, or all, and the size of the feed can be chosen."""
     add_post(box, 2, lang="de")
@@ -305,14 +296,10 @@ def test_other_path(box: Sandbox) -> None:
 
 @pytest.mark.parametrize(
     ("method", "path", "more"),
-    [
-        ("POST", PATH, {"json": {}}),
-        ("DELETE", f"{PATH}/{NOTE}", {}),
-        ("GET", WRITTEN, {"query_string": TEST}),
-        ("GET", ELIGIBLE, {"query_string": TEST}),
-        ("POST", EVALUATE, {"json": {}}),
-    ],
-)
+    [("POST", PATH, {"json": {}}), ("DELETE", f"{PATH}/{NOTE}", {}),
+     ("GET", WRITTEN, {"query_string": TEST}), ("GET", ELIGIBLE, {"query_string": TEST}),
+     ("POST", EVALUATE, {"json": {}})],
+)  # fmt: skip
 def test_only_writers(box: Sandbox, method: str, path: str, more: dict[str, Any]) -> None:
     """Users who are no note writers are refused, before anything else is checked."""
     body = body_of(box.call(method, path, keys=NORTHBIKE, **dict(more)), 403)

@@ -15,22 +15,12 @@ from tests.support import BEARER, NORTHBIKE, Sandbox, body_of, sandbox
 
 @pytest.mark.parametrize(
     ("text", "weight"),
-    [
-        ("", 0),
-        ("abc", 3),
-        ("\u00e9", 1),
-        ("e\u0301", 1),
-        ("\u6771\u4eac", 4),
-        ("https://a-very-long-address.example/with/a/path?and=query", 23),
-        ("see https://a.example.", 28),
-        ("\U0001f600", 2),
-        ("\U0001f1f5\U0001f1f9", 2),
-        ("\U0001f468\u200d\U0001f469\u200d\U0001f467", 2),
-        ("\U0001f44d\U0001f3fd", 2),
-        ("\u2764\ufe0f", 2),
-        ("\u201cquoted\u201d", 8),
-    ],
-)
+    [("", 0), ("abc", 3), ("\u00e9", 1), ("e\u0301", 1), ("\u6771\u4eac", 4),
+     ("https://a-very-long-address.example/with/a/path?and=query", 23),
+     ("see https://a.example.", 28), ("\U0001f600", 2), ("\U0001f1f5\U0001f1f9", 2),
+     ("\U0001f468\u200d\U0001f469\u200d\U0001f467", 2), ("\U0001f44d\U0001f3fd", 2),
+     ("\u2764\ufe0f", 2), ("\u201cquoted\u201d", 8)],
+)  # fmt: skip
 def test_weighted_length(text: str, weight: int) -> None:
     """Addresses count as 23, emoji and wide characters as 2, all others as 1."""
     assert weight == weigh_text(text)

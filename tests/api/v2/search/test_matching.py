@@ -178,14 +178,9 @@ def test_explanation() -> None:
 
 @pytest.mark.parametrize(
     ("rule", "failed"),
-    [
-        ("coffee", []),
-        ("coffee tea milk", ["tea", "milk"]),
-        ("tea OR milk", ["tea", "milk"]),
-        ("coffee -cold", ["-cold"]),
-        ("coffee (tea OR milk) lang:de", ["tea", "milk", "lang:de"]),
-    ],
-)
+    [("coffee", []), ("coffee tea milk", ["tea", "milk"]), ("tea OR milk", ["tea", "milk"]),
+     ("coffee -cold", ["-cold"]), ("coffee (tea OR milk) lang:de", ["tea", "milk", "lang:de"])],
+)  # fmt: skip
 def test_failed_clauses(rule: str, failed: list[str]) -> None:
     """The clauses that keep a rule from matching are named, and no others."""
     assert failed == [spell(node) for node in find_failed_clauses(tree(rule), subject())]

@@ -20,45 +20,33 @@ _AMBIGUOUS = (
 
 @pytest.mark.parametrize(
     "rule",
-    [
-        'pepsi OR cola OR "coca cola"',
-        "(😃 OR 😡) 😬",
-        '("Harbor desk" OR #v2) -"filtered stream"',
-        '"social media"~5',
-        "#thankunext #fanart OR @harbor_roasters",
-        "$twtr OR @harbor_roasters -$fb",
-        "from:harbor_roasters OR from:2244994945 -is:repost",
-        "to:harbor_roasters has:media has:links",
-        'url:"https://developer.example"',
-        "snow day #NoSchool",
-        "(grumpy cat) OR (#meme has:images)",
-        "skiing -snow -day -noschool",
-        "apple OR iphone ipad",
-        '"Harbor data" has:mentions (has:media OR has:links)',
-        "cat sample:10 lang:en -is:nullcast",
-        "conversation_id:1334987486343299072 in_reply_to_post_id:1539382664746020864",
-        "coffee place_country:US point_radius:[2.355128 48.861118 16km]",
-        "(@harbor_roasters OR @northbike_co) -@x",
-        "reposts_of:harbor_roasters OR retweets_of:2244994945",
-        "from_affiliate_of:harbor_roasters OR to_affiliate_of:harbor_roasters",
-        "url_title:snow url_description:weather url_contains:photos",
-        "context:10.799022225751871488 OR context:47.*",
-        'entity:"Harbor Roasters" bio:"data engineer" OR bio_name:phd',
-        'bio_location:"big apple" OR place:"new york city" OR place:seattle',
-        "bounding_box:[-105.301758 39.964069 -105.178505 40.09455]",
-        '"mobile games" -is:nullcast -is:retweet is:verified',
-        "#meme -has:hashtags has:cashtags has:images has:video_link has:geo",
-        "#nowplaying @harbor_roasters sample:15",
-        "min_followers:1000 followers_count:1000..10000 tweets_count:1000..10000",
-        "following_count:1000..10000 listed_count:10..100",
-        "in_reply_to_tweet_id:1539382664746020864 retweets_of_tweet_id:1539382664746020864",
-        'source:"Harbor for phones"',
-        "grumpy OR cat OR #meme",
-        "ipad iphone OR android",
-        "(happy OR happiness OR excited OR elated) lang:en -birthday -is:retweet -holidays",
-        "diacrítica",
-    ],
-)
+    ['pepsi OR cola OR "coca cola"', "(😃 OR 😡) 😬", '("Harbor desk" OR #v2) -"filtered stream"',
+     '"social media"~5', "#thankunext #fanart OR @harbor_roasters",
+     "$twtr OR @harbor_roasters -$fb", "from:harbor_roasters OR from:2244994945 -is:repost",
+     "to:harbor_roasters has:media has:links", 'url:"https://developer.example"',
+     "snow day #NoSchool", "(grumpy cat) OR (#meme has:images)", "skiing -snow -day -noschool",
+     "apple OR iphone ipad", '"Harbor data" has:mentions (has:media OR has:links)',
+     "cat sample:10 lang:en -is:nullcast",
+     "conversation_id:1334987486343299072 in_reply_to_post_id:1539382664746020864",
+     "coffee place_country:US point_radius:[2.355128 48.861118 16km]",
+     "(@harbor_roasters OR @northbike_co) -@x",
+     "reposts_of:harbor_roasters OR retweets_of:2244994945",
+     "from_affiliate_of:harbor_roasters OR to_affiliate_of:harbor_roasters",
+     "url_title:snow url_description:weather url_contains:photos",
+     "context:10.799022225751871488 OR context:47.*",
+     'entity:"Harbor Roasters" bio:"data engineer" OR bio_name:phd',
+     'bio_location:"big apple" OR place:"new york city" OR place:seattle',
+     "bounding_box:[-105.301758 39.964069 -105.178505 40.09455]",
+     '"mobile games" -is:nullcast -is:retweet is:verified',
+     "#meme -has:hashtags has:cashtags has:images has:video_link has:geo",
+     "#nowplaying @harbor_roasters sample:15",
+     "min_followers:1000 followers_count:1000..10000 tweets_count:1000..10000",
+     "following_count:1000..10000 listed_count:10..100",
+     "in_reply_to_tweet_id:1539382664746020864 retweets_of_tweet_id:1539382664746020864",
+     'source:"Harbor for phones"', "grumpy OR cat OR #meme", "ipad iphone OR android",
+     "(happy OR happiness OR excited OR elated) lang:en -birthday -is:retweet -holidays",
+     "diacrítica"],
+)  # fmt: skip
 def test_rules_that_are_accepted(rule: str) -> None:
     """Rules in the manner of the public examples have no fault."""
     checked = read_rule(rule, "stream")
@@ -169,13 +157,10 @@ def test_operators_of_older_searches(operator: str) -> None:
 
 @pytest.mark.parametrize(
     ("older", "neutral"),
-    [
-        ("cat is:retweet", "cat is:repost"),
-        ("retweets_of:harbor", "reposts_of:harbor"),
-        ("in_reply_to_tweet_id:12", "in_reply_to_post_id:12"),
-        ("retweets_of_tweet_id:12", "reposts_of_post_id:12"),
-    ],
-)
+    [("cat is:retweet", "cat is:repost"), ("retweets_of:harbor", "reposts_of:harbor"),
+     ("in_reply_to_tweet_id:12", "in_reply_to_post_id:12"),
+     ("retweets_of_tweet_id:12", "reposts_of_post_id:12")],
+)  # fmt: skip
 def test_older_names(older: str, neutral: str) -> None:
     """The older words are read as the neutral ones."""
     tree = read_rule(older, "stream").tree

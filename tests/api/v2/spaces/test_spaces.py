@@ -111,17 +111,10 @@ def test_by_creators(box: Sandbox) -> None:
 
 @pytest.mark.parametrize(
     ("query", "more", "expected"),
-    [
-        ("COFFEE", {}, [SCHEDULED, LIVE]),
-        ("coffee", {"state": "live"}, [LIVE]),
-        ("coffee", {"state": "scheduled"}, [SCHEDULED]),
-        ("coffee", {"max_results": 1}, [SCHEDULED]),
-        ("winter coffee", {}, [SCHEDULED]),
-        ("bikes", {}, []),
-        ("coff", {}, []),
-        ("?!", {}, []),
-    ],
-)
+    [("COFFEE", {}, [SCHEDULED, LIVE]), ("coffee", {"state": "live"}, [LIVE]),
+     ("coffee", {"state": "scheduled"}, [SCHEDULED]), ("coffee", {"max_results": 1}, [SCHEDULED]),
+     ("winter coffee", {}, [SCHEDULED]), ("bikes", {}, []), ("coff", {}, []), ("?!", {}, [])],
+)  # fmt: skip
 def test_search(box: Sandbox, query: str, more: dict[str, Any], expected: list[str]) -> None:
     """All words are words of the title; Spaces that have ended are not found."""
     shown = read(box, "/search", query=query, **more)
@@ -192,13 +185,9 @@ def test_a_space_starts_by_its_time(box: Sandbox) -> None:
 
 @pytest.mark.parametrize(
     ("event", "user", "space_id"),
-    [
-        ("spaces.start", OWN, SCHEDULED),
-        ("spaces.end", OWN, LIVE),
-        ("spaces.start", INES, None),
-        ("spaces.end", INES, None),
-    ],
-)
+    [("spaces.start", OWN, SCHEDULED), ("spaces.end", OWN, LIVE), ("spaces.start", INES, None),
+     ("spaces.end", INES, None)],
+)  # fmt: skip
 def test_events_change_the_record(
     box: Sandbox, event: str, user: str, space_id: str | None
 ) -> None:

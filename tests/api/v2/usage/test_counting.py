@@ -154,7 +154,7 @@ def test_usual_fields(client: Client, desk: Desk) -> None:
 
 
 def test_days(client: Client, desk: Desk) -> None:
-    """Each of the last days is listed for the project and for its apps, today last; by default 7."""
+    """Each of the last days is listed for the project and for its apps, today last; or seven."""
     fields = {"usage.fields": "daily_project_usage,daily_client_app_usage"}
     days = [
         {"date": "2026-11-18T00:00:00.000Z", "usage": 388},

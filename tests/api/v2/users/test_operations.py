@@ -235,19 +235,10 @@ def find(box: Sandbox, query: str, **more: Any) -> list[str]:
 
 @pytest.mark.parametrize(
     ("query", "expected"),
-    [
-        ("northbike_co", [OTHER]),
-        ("NORTH", ["2", OTHER, "1"]),
-        ("wind", ["1", "2"]),
-        ("north w", ["2", "1"]),
-        ("n", ["2", OTHER, "1"]),
-        ("o'nor", ["2"]),
-        ("orth", []),
-        ("northwind", ["1"]),
-        ("north_wind", ["2", "1"]),
-        ("_' ", []),
-    ],
-)
+    [("northbike_co", [OTHER]), ("NORTH", ["2", OTHER, "1"]), ("wind", ["1", "2"]),
+     ("north w", ["2", "1"]), ("n", ["2", OTHER, "1"]), ("o'nor", ["2"]), ("orth", []),
+     ("northwind", ["1"]), ("north_wind", ["2", "1"]), ("_' ", [])],
+)  # fmt: skip
 def test_searching_users(box: Sandbox, query: str, expected: list[str]) -> None:
     """Each word begins one of a user's words; the exact name is first, then most followers."""
     add_users(box, ("1", "wind", "North Windmill", 5), ("2", "jo_north", "Jo O'Windy", 20_000))

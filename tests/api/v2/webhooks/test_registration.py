@@ -125,15 +125,10 @@ def test_length_of_an_address(client: Client, receiver: Receiver) -> None:
 
 @pytest.mark.parametrize(
     ("url", "part"),
-    [
-        ("http://hooks.example.com/", "https"),
-        ("https://hooks.example.com:8443/", "port"),
-        ("https://127.0.0.1/", "publicly"),
-        ("https://localhost/", "publicly"),
-        ("https://10.0.0.1/", "publicly"),
-        ("https://internal/", "publicly"),
-    ],
-)
+    [("http://hooks.example.com/", "https"), ("https://hooks.example.com:8443/", "port"),
+     ("https://127.0.0.1/", "publicly"), ("https://localhost/", "publicly"),
+     ("https://10.0.0.1/", "publicly"), ("https://internal/", "publicly")],
+)  # fmt: skip
 def test_strict_address(url: str, part: str) -> None:
     """The rules of the real service for addresses are known, and checked under --strict."""
     with Desk() as desk:
