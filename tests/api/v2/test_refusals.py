@@ -14,10 +14,8 @@ from tests.support import BEARER, HARBOR, Sandbox, sandbox
 USER = "2244994945"
 RECORDED = {"X-Mock-Wire": "recorded"}
 SEARCH, COUNTS, RULES = (
-    "/2/posts/search/recent",
-    "/2/posts/counts/recent",
-    "/2/posts/search/stream/rules",
-)
+    "/2/posts/search/recent", "/2/posts/counts/recent", "/2/posts/search/stream/rules",
+)  # fmt: skip
 ask = partial(Refusal, f"GET {SEARCH}")
 make = partial(Refusal, "POST /2/posts")
 recorded = partial(Refusal, more={"headers": RECORDED})

@@ -75,11 +75,9 @@ def test_count(client: Client, desk: Desk) -> None:
     client.subscribe("1201845037316968449", NORTHBIKE)
 
     assert {
-        "account_name": "harbor_roasters",
-        "provisioned_count": "3",
-        "subscriptions_count_all": "2",
+        "account_name": "harbor_roasters", "provisioned_count": "3", "subscriptions_count_all": "2",
         "subscriptions_count_direct_messages": "0",
-    } == client.count()
+    } == client.count()  # fmt: skip
 
 
 @pytest.mark.parametrize(

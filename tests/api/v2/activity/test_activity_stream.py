@@ -49,12 +49,9 @@ class TestLine:
         happened = client.emit(payload=bio("Tea."))["activity"]
 
         assert lines.next()["data"] == {
-            "event_uuid": happened["event_uuid"],
-            "filter": {"user_id": USER},
-            "event_type": "profile.update.bio",
-            "tag": "bios",
-            "payload": bio("Tea."),
-        }
+            "event_uuid": happened["event_uuid"], "filter": {"user_id": USER},
+            "event_type": "profile.update.bio", "tag": "bios", "payload": bio("Tea."),
+        }  # fmt: skip
 
     def test_includes(self, client: StreamClient) -> None:
         """What an event includes is in the line; without tag and includes neither key is there."""

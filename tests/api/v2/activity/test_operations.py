@@ -59,12 +59,9 @@ class TestSubscribe:
         moment = "2026-11-20T12:00:30.000Z"
 
         assert subscription == BIO | {
-            "subscription_id": subscription["subscription_id"],
-            "tag": "bios",
-            "webhook_id": WEBHOOK,
-            "created_at": moment,
-            "updated_at": moment,
-        }
+            "subscription_id": subscription["subscription_id"], "tag": "bios",
+            "webhook_id": WEBHOOK, "created_at": moment, "updated_at": moment,
+        }  # fmt: skip
         assert 1 == body["data"]["total_subscriptions_for_instance_id"]
         assert {"total_subscriptions": 1} == body["meta"]
         assert not {"tag", "webhook_id"} & set(client.create())

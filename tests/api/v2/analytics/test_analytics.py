@@ -102,12 +102,10 @@ def test_a_like_counts_in_its_hour(box: Sandbox) -> None:
             "likes",
             f"3805104374:{POST}",
             {
-                "_id": f"3805104374:{POST}",
-                "user_id": "3805104374",
-                "post_id": POST,
+                "_id": f"3805104374:{POST}", "user_id": "3805104374", "post_id": POST,
                 "created_at": "2026-11-23T18:00:00.000Z",
             },
-        )
+        )  # fmt: skip
         post = box.world.store.get("posts", POST) or {}
         box.world.store.put("posts", POST, post | {"favorite_count": post["favorite_count"] + 1})
     window = {"start_time": "2026-11-23T18:00:00Z", "end_time": "2026-11-23T19:00:00Z"}

@@ -155,10 +155,8 @@ def test_pages_and_fields_of_events(box: Sandbox) -> None:
         ["1989100000000000002"],
     ]
     assert {
-        "id": "1989100000000000002",
-        "sender_id": NORTHBIKE_ID,
-        "created_at_msec": "1777136530000",
-    } == second["data"][0]
+        "id": "1989100000000000002", "sender_id": NORTHBIKE_ID, "created_at_msec": "1777136530000",
+    } == second["data"][0]  # fmt: skip
     assert first["meta"]["has_more"] is True
     assert second["meta"]["has_more"] is False
     assert first["meta"]["conversation_key_events"] == second["meta"]["conversation_key_events"]

@@ -34,12 +34,10 @@ def test_the_keys_of_a_user(box: Sandbox) -> None:
         set(own[0]) - {"juicebox_config"}
         == set(others[0])
         == {
-            "public_key",
-            "public_key_version",
-            "signing_public_key",
+            "public_key", "public_key_version", "signing_public_key",
             "identity_public_key_signature",
         }
-    )
+    )  # fmt: skip
     asked: dict[str, Any] = {"public_key.fields": "public_key_version"}
     chosen = box.read(PATH, **asked)["data"]
     assert [{"public_key_version": version} for version in VERSIONS] == chosen

@@ -20,11 +20,9 @@ SETTINGS = {"stream_keepalive": 0.001}
 POSTS, USERS = "/2/posts/compliance/stream", "/2/users/compliance/stream"
 LIKED, LABELS = "/2/likes/compliance/stream", "/2/posts/label/stream"
 STREAMS = {
-    POSTS: "posts_compliance_stream",
-    USERS: "users_compliance_stream",
-    LIKED: "likes_compliance_stream",
-    LABELS: "post_label_stream",
-}
+    POSTS: "posts_compliance_stream", USERS: "users_compliance_stream",
+    LIKED: "likes_compliance_stream", LABELS: "post_label_stream",
+}  # fmt: skip
 AT = {"event_at": "2026-11-20T12:00:30.000Z"}
 
 

@@ -252,13 +252,6 @@ class TestConnections:
         assert ["filtered_stream"] * allowed == [e["endpoint_name"] for e in client.connections()]
         assert isinstance(client.open(path="/2/activity/stream"), Lines)
 
-    def test_a_slot_that_is_free_again(self, client: Client) -> None:
-        """A client that left makes room."""
-        client.rule("coffee")
-        client.open().close()
-
-        assert isinstance(client.open(), Lines)
-
     def test_unknown_fields(self, client: Client) -> None:
         """A field that posts do not have is refused."""
         client.rule("coffee")

@@ -91,11 +91,9 @@ class TestAdd:
         assert {"created": 1, "not_created": 2, "valid": 1, "invalid": 2} == body["meta"]["summary"]
         duplicate, bad = body["errors"]
         assert duplicate == {
-            "value": "cat has:images",
-            "id": first,
-            "title": "DuplicateRule",
+            "value": "cat has:images", "id": first, "title": "DuplicateRule",
             "type": f"{PROBLEMS}/duplicate-rules",
-        }
+        }  # fmt: skip
         assert bad == {
             "value": "--b",
             "details": [
@@ -377,12 +375,9 @@ class TestCounts:
 
         own = {"client_app_id": APP, "rule_count": 2}
         assert client.read(f"{PATH}/counts")["data"] == {
-            "cap_per_client_app": 1000,
-            "cap_per_project": 1000,
-            "client_app_rules_count": own,
-            "project_rules_count": 2,
-            "all_project_client_apps": [own],
-        }
+            "cap_per_client_app": 1000, "cap_per_project": 1000, "client_app_rules_count": own,
+            "project_rules_count": 2, "all_project_client_apps": [own],
+        }  # fmt: skip
 
     def test_fields(self, client: Client) -> None:
         """Some counts can be asked for; the caps are those of the app's tier."""

@@ -77,10 +77,8 @@ def test_two_subscribed_users(desk: Desk, receiver: Receiver) -> None:
     assert ["11827"] == list(bodies[0]["apps"])
     created = bodies[1]["direct_message_events"][0]["message_create"]
     assert ("11827", USER, OTHER) == (
-        created["source_app_id"],
-        created["sender_id"],
-        created["target"]["recipient_id"],
-    )
+        created["source_app_id"], created["sender_id"], created["target"]["recipient_id"],
+    )  # fmt: skip
 
 
 def test_group(desk: Desk, receiver: Receiver) -> None:

@@ -110,13 +110,11 @@ def test_group(box: Sandbox) -> None:
 @pytest.mark.parametrize(
     ("others", "status"),
     [
-        ([OTHER], 400),
-        ([OTHER, THIRD], 201),
-        ([str(number) for number in range(1, 50)], 404),
+        ([OTHER], 400), ([OTHER, THIRD], 201), ([str(number) for number in range(1, 50)], 404),
         ([str(number) for number in range(1, 51)], 400),
     ],
     ids=["1", "2", "49", "50"],
-)
+)  # fmt: skip
 def test_size_of_a_group(box: Sandbox, others: list[str], status: int) -> None:
     """A group has 2 to 49 others, who are looked up after their number."""
     assert status == gather(box, *others).status_code
@@ -185,12 +183,10 @@ def test_list(box: Sandbox) -> None:
     body = read(box)
 
     assert [
-        (LEAVE, "ParticipantsLeave"),
-        ("1990226318405828608", "MessageCreate"),
-        (JOIN, "ParticipantsJoin"),
-        (REPLY, "MessageCreate"),
+        (LEAVE, "ParticipantsLeave"), ("1990226318405828608", "MessageCreate"),
+        (JOIN, "ParticipantsJoin"), (REPLY, "MessageCreate"),
         ("1990180010221305856", "MessageCreate"),
-    ] == [(event["id"], event["event_type"]) for event in body["data"]]
+    ] == [(event["id"], event["event_type"]) for event in body["data"]]  # fmt: skip
     assert {"id", "event_type", "text"} == set(body["data"][1])
     assert {"result_count": 5} == body["meta"]
     box.clear("direct_messages")
@@ -202,13 +198,10 @@ def test_one(box: Sandbox) -> None:
     fields = "created_at,dm_conversation_id,sender_id,participant_ids,text,entities,attachments"
 
     assert read(box, REPLY, dm_event__fields=fields)["data"] == {
-        "id": REPLY,
-        "event_type": "MessageCreate",
-        "text": "We do, every Tuesday. Two bags or the whole sampler?",
-        "sender_id": USER,
-        "dm_conversation_id": PAIR,
-        "created_at": "2026-11-19T16:03:30.000Z",
-    }
+        "id": REPLY, "event_type": "MessageCreate",
+        "text": "We do, every Tuesday. Two bags or the whole sampler?", "sender_id": USER,
+        "dm_conversation_id": PAIR, "created_at": "2026-11-19T16:03:30.000Z",
+    }  # fmt: skip
 
 
 @pytest.mark.spec("A, Events", "participant_ids")

@@ -25,11 +25,9 @@ NOTE = "1991204475120123960"
 TEXT = "The lane opened in May: https://northbike.example/lanes"
 MISLEADING = "misinformed_or_potentially_misleading"
 INFO = {
-    "text": TEXT,
-    "classification": MISLEADING,
-    "misleading_tags": ["factual_error"],
+    "text": TEXT, "classification": MISLEADING, "misleading_tags": ["factual_error"],
     "trustworthy_sources": True,
-}
+}  # fmt: skip
 WHOLE = {"test_mode": True, "post_id": OTHERS_POST, "info": INFO}
 TEST = {"test_mode": "true"}
 
@@ -89,12 +87,9 @@ def test_a_note(box: Sandbox) -> None:
     assert ["id"] == list(data)
     assert [{"id": data["id"], "post_id": OTHERS_POST}] == read(box)["data"]
     assert note == {
-        "id": data["id"],
-        "post_id": OTHERS_POST,
-        "info": INFO,
-        "status": "needs_more_ratings",
+        "id": data["id"], "post_id": OTHERS_POST, "info": INFO, "status": "needs_more_ratings",
         "scoring_status": {"has_access": False},
-    }
+    }  # fmt: skip
     assert "ClaimOpinion" == result["evaluator_type"]
     assert result["evaluator_score_bucket"] in {"Low", "Medium", "High"}
     assert {"result_count": 1} == body["meta"]

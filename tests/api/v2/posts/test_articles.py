@@ -75,9 +75,7 @@ def test_a_draft(box: Sandbox) -> None:
         *(
             ({"type": kind, "mutability": "immutable", "data": data}, {}, {})
             for kind, data in (
-                ("post", {"post_id": POST}),
-                ("divider", {}),
-                ("markdown", {"markdown": "*slow*"}),
+                ("post", {"post_id": POST}), ("divider", {}), ("markdown", {"markdown": "*slow*"}),
                 ("image", {"media_items": [{"media_id": IMAGE}]}),
             )
         ),
@@ -85,7 +83,7 @@ def test_a_draft(box: Sandbox) -> None:
         (LINK, {}, {"content_state": {"blocks": [], "entities": []}}),
         (LINK, {}, {"title": "R"}),
     ],
-)
+)  # fmt: skip
 def test_what_is_drafted(box: Sandbox, value: Any, block: Any, more: Any) -> None:
     """All types of blocks and entities, entities named by numbers, no blocks, a short title."""
     create(box, value=value, block=block, **more)

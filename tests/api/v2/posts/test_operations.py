@@ -479,14 +479,10 @@ def test_a_missing_post(box: Sandbox) -> None:
 
     assert [own] == body["errors"]
     assert {
-        "type": "http://localhost/2/problems/resource-not-found",
-        "title": "Not Found Error",
-        "detail": "Could not find post with id: [5].",
-        "parameter": "id",
-        "value": "5",
-        "resource_id": "5",
-        "resource_type": "post",
-    } == own
+        "type": "http://localhost/2/problems/resource-not-found", "title": "Not Found Error",
+        "detail": "Could not find post with id: [5].", "parameter": "id", "value": "5",
+        "resource_id": "5", "resource_type": "post",
+    } == own  # fmt: skip
 
 
 def test_missing_posts_among_others(box: Sandbox) -> None:

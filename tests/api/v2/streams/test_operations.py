@@ -39,11 +39,9 @@ class TestList:
 
         (found,) = listed(client)
         assert found == {
-            "id": client.connections()[0]["id"],
-            "endpoint_name": "activity_stream",
-            "connected_at": "2026-11-20T12:00:30.000Z",
-            "client_ip": "127.0.0.1",
-        }
+            "id": client.connections()[0]["id"], "endpoint_name": "activity_stream",
+            "connected_at": "2026-11-20T12:00:30.000Z", "client_ip": "127.0.0.1",
+        }  # fmt: skip
         (chosen,) = listed(client, "?connection.fields=id")
         assert {"id", "endpoint_name", "connected_at"} == set(chosen)
 

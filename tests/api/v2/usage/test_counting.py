@@ -108,15 +108,11 @@ def test_cap(world: World, app: Record, cap: int | None) -> None:
     with pytest.raises(ProblemFailure) as refused:
         read(world, app, "3")
     assert {
-        "type": "/2/problems/usage-capped",
-        "title": "UsageCapExceeded",
-        "detail": "Usage cap exceeded: Monthly product cap",
-        "status": 429,
-        "period": "Monthly",
-        "scope": "Product",
-        "account_id": int(get_project_id(app)),
+        "type": "/2/problems/usage-capped", "title": "UsageCapExceeded",
+        "detail": "Usage cap exceeded: Monthly product cap", "status": 429, "period": "Monthly",
+        "scope": "Product", "account_id": int(get_project_id(app)),
         "product_name": "standard-basic",
-    } == refused.value.problem.as_json("")
+    } == refused.value.problem.as_json("")  # fmt: skip
     assert number + 1 == count_month(world, app)
 
 
@@ -146,11 +142,9 @@ class Client(AppClient):
 def test_usual_fields(client: Client, desk: Desk) -> None:
     """Without usage.fields the answer has the cap and what of it is used."""
     assert {
-        "cap_reset_day": 1,
-        "project_cap": PROJECT_CAP,
-        "project_id": get_project_id(desk.record("apps", APP)),
-        "project_usage": 412 + 388 + 95,
-    } == client.usage()
+        "cap_reset_day": 1, "project_cap": PROJECT_CAP,
+        "project_id": get_project_id(desk.record("apps", APP)), "project_usage": 412 + 388 + 95,
+    } == client.usage()  # fmt: skip
 
 
 def test_days(client: Client, desk: Desk) -> None:

@@ -136,12 +136,10 @@ def test_all_connections(box: Sandbox) -> None:
     """connection_status has all six values in their order, for users alone, and each by itself."""
     edges = {
         "follow_request_received": (FOLLOW_REQUESTS, OTHER, OWN),
-        "follow_request_sent": (FOLLOW_REQUESTS, OWN, OTHER),
-        "blocking": (BLOCKS, OWN, OTHER),
-        "followed_by": (FOLLOWS, OTHER, OWN),
-        "following": (FOLLOWS, OWN, OTHER),
+        "follow_request_sent": (FOLLOW_REQUESTS, OWN, OTHER), "blocking": (BLOCKS, OWN, OTHER),
+        "followed_by": (FOLLOWS, OTHER, OWN), "following": (FOLLOWS, OWN, OTHER),
         "muting": (MUTES, OWN, OTHER),
-    }
+    }  # fmt: skip
 
     assert [] == status(box)
     for name, (relation, source, target) in edges.items():
@@ -215,10 +213,8 @@ def test_what_is_delivered(
     token = {"Authorization": f"Bearer {USER_TOKEN}"}
     client = desk.client
     asked = {
-        "event_type": f"{verb}.{prefix}{verb}",
-        "filter": {"user_id": OWN},
-        "webhook_id": WEBHOOK,
-    }
+        "event_type": f"{verb}.{prefix}{verb}", "filter": {"user_id": OWN}, "webhook_id": WEBHOOK,
+    }  # fmt: skip
     answer = client.post("/2/activity/subscriptions", json=asked, headers=token)
     assert answer.status_code in {200, 201}, answer.text
     if prefix:

@@ -290,15 +290,11 @@ class TestWhoMay:
 
         assert (404, PROBLEM) == (answer.status_code, answer.content_type)
         assert {
-            "type": "http://localhost/2/problems/resource-not-found",
-            "title": "Not Found Error",
-            "detail": f"Could not find webhook with id: [{webhook_id}].",
-            "status": 404,
-            "parameter": "webhook_id",
-            "value": webhook_id,
-            "resource_id": webhook_id,
+            "type": "http://localhost/2/problems/resource-not-found", "title": "Not Found Error",
+            "detail": f"Could not find webhook with id: [{webhook_id}].", "status": 404,
+            "parameter": "webhook_id", "value": webhook_id, "resource_id": webhook_id,
             "resource_type": "user",
-        } == answer.get_json()
+        } == answer.get_json()  # fmt: skip
         assert "problem.webhook-resource-type" in answer.headers["X-Mock-Assumptions"]
 
     def test_parameters_come_before_the_webhook(self, desk: Desk) -> None:
@@ -320,11 +316,9 @@ class TestConflict:
 
         assert (409, PROBLEM) == (answer.status_code, answer.content_type)
         assert {
-            "type": "http://localhost/2/problems/conflict",
-            "title": "Conflict",
-            "detail": "You cannot create a new job if one is already in progress.",
-            "status": 409,
-        } == answer.get_json()
+            "type": "http://localhost/2/problems/conflict", "title": "Conflict",
+            "detail": "You cannot create a new job if one is already in progress.", "status": 409,
+        } == answer.get_json()  # fmt: skip
         text = (
             f"replay job {job_id} is in progress for webhook {WEBHOOK} until it ends by its "
             "transition (/_mock/transitions/replay_job)"
