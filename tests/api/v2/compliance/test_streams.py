@@ -10,7 +10,6 @@ import pytest
 from mock_platform.api.v2.objects.relations import LIKES
 from mock_platform.api.v2.posts.changes import delete_post
 from mock_platform.world.store.interface import Record
-from tests.api.oauth.app_client import messages
 from tests.api.v2.filtered_stream.support import PostingClient as Client
 from tests.support import BEARER, body_of
 from tests.support_replay import Desk
@@ -295,11 +294,6 @@ class TestConnections:
 
         assert "TooManyConnections" == body_of(refused, 429)["connection_issue"]
         assert "ForceDisconnect" == lines.next()["errors"][0]["disconnect_type"]
-
-    @pytest.mark.parametrize("query", ["?backfill_minutes=6", "?end_time=2026-11-20T12:00:00Z"])
-    def test_bad_windows(self, client: Client, query: str) -> None:
-        """The window is checked as that of any stream."""
-        assert messages(client.call("GET", LIKED + query))
 
 
 class TestWorlds:

@@ -9,11 +9,9 @@ import pytest
 
 from mock_platform.api.v2.usage.counting import count_month
 from mock_platform.api.v2.volume_streams.operations import VOLUMES
-from mock_platform.world.clock import parse_instant
 from tests.api.v2.filtered_stream.support import APP
 from tests.api.v2.filtered_stream.support import PostingClient as Client
-from tests.refusals import Refusal, refusals
-from tests.support import BEARER, Sandbox
+from tests.support import BEARER
 from tests.support_replay import Desk
 from tests.support_streams import OTHER_USER, USER, Lines
 
@@ -241,18 +239,6 @@ def test_backfill(client: Client, volume: Any) -> None:
         assert id_ not in [line["data"]["id"] for line in lines]
 
 
-def test_a_window_ends_by_itself(client: Client) -> None:
-    """A recovery sends what was public in its time, without the last moment, and ends."""
-    first = client.post("First")
-    client.desk.world.clock.advance(seconds=60)
-    client.post("Second")
-    place = find_partition(first["id_str"], 20)
-    window = "&start_time=2026-11-20T12:00:00Z&end_time=2026-11-20T12:01:30Z"
-
-    found = client.open(f"?partition={place}{window}", path=FIREHOSE).rest()
-    assert ["First"] == texts(*found)
-
-
 @pytest.mark.parametrize("volume", VOLUMES, ids=lambda volume: volume.id)
 def test_too_many_connections(client: Client, volume: Any) -> None:
     """An app has two connections to a stream, in each partition."""
@@ -277,20 +263,6 @@ def test_disconnects(client: Client, volume: Any) -> None:
     assert 1 == done.get_json()["data"]["successful_kills"]
     assert "ForceDisconnect" == lines.next()["errors"][0]["disconnect_type"]
     assert [] == lines.rest()
-
-
-REFUSED = [
-    Refusal(f"GET {LIKES}", "an expansion that only posts have", 400, problem="invalid-request",
-            query={"partition": 1, "expansions": "author_id"}, keys=BEARER),
-    Refusal(f"GET {FIREHOSE}", "an end without a start", 400, problem="invalid-request",
-            query={"partition": 1, "end_time": "2026-11-20T12:00:00Z"}, keys=BEARER),
-]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Parameters are those of the stream, within their bounds."""
-    row.check(box)
 
 
 @pytest.mark.parametrize(
@@ -347,15 +319,3 @@ def test_original_names(client: Client) -> None:
     line = likes[find_partition(made["id"], 2) - 1].next()
     assert {"id": made["id"], "liked_tweet_id": made["liked_post_id"]} == line["data"]
     assert ["tweets"] == list(line["includes"])
-
-
-def test_moments_are_those_of_the_world(client: Client) -> None:
-    """The activities that a stream begins with are found by the world's clock."""
-    client.post("Old")
-    now = client.desk.world.clock.now()
-    client.desk.world.clock.advance(seconds=301)
-
-    assert now < parse_instant("2026-11-20T12:01:00Z")
-    lines = client.open("?backfill_minutes=5", path=SAMPLE)
-    client.post("New")
-    assert ["New"] == texts(lines.next())
