@@ -25,9 +25,7 @@ ALL_2026 = {"start_time": "2026-01-01T00:00:00Z", "end_time": "2027-01-01T00:00:
 def ask(box: Sandbox, path: str = POSTS, **query: Any) -> Any:
     """Ask for figures, by default of the post in the whole of its life."""
     whole = {"ids": POST} if path == POSTS else {"media_keys": VIDEO}
-    answer = box.call("GET", path, query_string=whole | WINDOW | query)
-    assert 200 == answer.status_code, answer.text
-    return answer.get_json()
+    return box.read(path, **whole | WINDOW | query)
 
 
 def rows(box: Sandbox, path: str = POSTS, **query: Any) -> list[dict[str, Any]]:
@@ -46,9 +44,8 @@ def add(found: list[dict[str, Any]]) -> Counter[str]:
 
 def test_the_total_is_public_metrics(box: Sandbox) -> None:
     """Over the whole life of a post the counts are those that everybody sees."""
-    query = {"post.fields": "public_metrics"}
-    public = box.call("GET", f"/2/posts/{POST}", query_string=query).get_json()
-    counts = public["data"]["public_metrics"]
+    query: Any = {"post.fields": "public_metrics"}
+    counts = box.read(f"/2/posts/{POST}", **query)["data"]["public_metrics"]
     (row,) = rows(box)
 
     assert "2026-11-14T00:00:00.000Z" == row["timestamp"]
@@ -97,17 +94,9 @@ def test_a_like_counts_in_its_hour(box: Sandbox) -> None:
     """What has a moment of its own counts at that moment; the past stays as it was."""
     before = rows(box, granularity="daily", **{"analytics.fields": "likes"})
     box.advance(hours=30)
-    with box.world.work():
-        box.world.store.put(
-            "likes",
-            f"3805104374:{POST}",
-            {
-                "_id": f"3805104374:{POST}", "user_id": "3805104374", "post_id": POST,
-                "created_at": "2026-11-23T18:00:00.000Z",
-            },
-        )  # fmt: skip
-        post = box.world.store.get("posts", POST) or {}
-        box.world.store.put("posts", POST, post | {"favorite_count": post["favorite_count"] + 1})
+    like = {"user_id": "3805104374", "post_id": POST, "created_at": "2026-11-23T18:00:00.000Z"}
+    box.put("likes", f"3805104374:{POST}", like | {"_id": f"3805104374:{POST}"})
+    box.change("posts", POST, favorite_count=box.record("posts", POST)["favorite_count"] + 1)
     window = {"start_time": "2026-11-23T18:00:00Z", "end_time": "2026-11-23T19:00:00Z"}
     (hour,) = rows(box, **window, **{"analytics.fields": "likes"})
     whole = rows(box, **WINDOW | {"end_time": "2026-11-25T00:00:00Z"})
@@ -118,8 +107,8 @@ def test_a_like_counts_in_its_hour(box: Sandbox) -> None:
 
 def test_a_video(box: Sandbox) -> None:
     """Views of a video are those of its public metrics; later parts are played less often."""
-    query = {"media.fields": "public_metrics"}
-    media = box.call("GET", f"/2/media/{VIDEO}", query_string=query).get_json()["data"]
+    query: Any = {"media.fields": "public_metrics"}
+    media = box.read(f"/2/media/{VIDEO}", **query)["data"]
     (row,) = rows(box, MEDIA, granularity="total", **ALL_2026)
     found = row["metrics"]
     played = [found[f"playback{part}"] for part in ("_start", "25", "50", "75", "_complete")]

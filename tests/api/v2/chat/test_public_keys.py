@@ -30,14 +30,9 @@ def test_the_keys_of_a_user(box: Sandbox) -> None:
 
     assert VERSIONS == [each["public_key_version"] for each in own] == versions(box, NORTHBIKE)
     assert 3 == len(own[0]["juicebox_config"]["token_map"])
-    assert (
-        set(own[0]) - {"juicebox_config"}
-        == set(others[0])
-        == {
-            "public_key", "public_key_version", "signing_public_key",
-            "identity_public_key_signature",
-        }
-    )  # fmt: skip
+    public = {"public_key", "public_key_version", "signing_public_key",
+              "identity_public_key_signature"}  # fmt: skip
+    assert public == set(others[0]) == set(own[0]) - {"juicebox_config"}
     asked: dict[str, Any] = {"public_key.fields": "public_key_version"}
     chosen = box.read(PATH, **asked)["data"]
     assert [{"public_key_version": version} for version in VERSIONS] == chosen

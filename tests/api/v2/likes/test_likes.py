@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS, LIKES
+from tests.api.v2.posts.support import add_user
 from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Sandbox, data_of, sandbox
 from tests.walks import walk_both_ways
 
@@ -73,14 +74,8 @@ def test_events_reach_subscribers(box: Sandbox) -> None:
     subscription = {"event_type": "like.create", "filter": {"user_id": OWN}}
     box.call("POST", "/2/activity/subscriptions", json=subscription)
     hook = box.read("/2/webhooks", keys=BEARER)["data"][0]["id"]
-    with box.world.work():
-        for entry in box.world.store.page("account_activity_subscriptions"):
-            box.world.store.put(
-                "account_activity_subscriptions",
-                entry.key,
-                entry.record | {"user_id": OTHER, "webhook_id": hook},
-            )
-            break
+    key = box.world.store.page("account_activity_subscriptions")[0].key
+    box.change("account_activity_subscriptions", key, user_id=OTHER, webhook_id=hook)
     count = counts(box)[0]
     like(box, LIKED)
     activity = box.world.store.page("activities")[0].record
@@ -198,11 +193,10 @@ def test_pages_both_ways(box: Sandbox) -> None:
 
 def test_pages_of_users(box: Sandbox) -> None:
     """Liking users have short tokens, and the latest like first."""
-    with box.world.work():
-        for number in range(1, 8):
-            user = box.record("users", OTHER) | {"id": str(number), "screen_name": f"u{number}"}
-            box.world.store.put("users", str(number), user)
-            LIKES.add(box.world, str(number), OWN_POST)
+    for number in "1234567":
+        add_user(box, number)
+        with box.world.work():
+            LIKES.add(box.world, number, OWN_POST)
     pages, tokens = walk_both_ways(box, f"/2/posts/{OWN_POST}/liking_users", HARBOR, 3)
 
     assert [["7", "6", "5"], ["4", "3", "2"], ["1"]] == pages

@@ -73,14 +73,10 @@ def test_the_owner_is_an_expansion(box: Sandbox) -> None:
     both = box.read(f"/2/users/{OWN}/owned_lists", **query)
 
     assert {"id": GRAVEL, "name": "Gravel and coffee", "owner_id": OTHER} == one["data"]
-    assert (OTHER, False) == (
-        one["includes"]["users"][0]["id"],
-        one["includes"]["users"][0]["protected"],
-    )
-    assert ([SUPPLIERS, ROASTERS], [OWN]) == (
-        [each["id"] for each in both["data"]],
-        [each["id"] for each in both["includes"]["users"]],
-    )
+    (owner,) = one["includes"]["users"]
+    assert (OTHER, False) == (owner["id"], owner["protected"])
+    assert [SUPPLIERS, ROASTERS] == [each["id"] for each in both["data"]]
+    assert [OWN] == [each["id"] for each in both["includes"]["users"]]
 
 
 def test_members_and_their_counts(box: Sandbox) -> None:
@@ -132,10 +128,8 @@ def test_a_list_turns_private_and_public(box: Sandbox) -> None:
     for _ in range(2):
         write(box, "PUT", path, {"private": True})
         assert before - 1 == count(box, INES)
-    assert ([], [0]) == (
-        ids(box, f"{path}/followers", USER_TOKEN),
-        show(box, ROASTERS, "follower_count"),
-    )
+    assert [] == ids(box, f"{path}/followers", USER_TOKEN)
+    assert [0] == show(box, ROASTERS, "follower_count")
     assert [OWN] == LIST_PINS.list_sources(box.world, ROASTERS)
     write(box, "PUT", path, {"private": False, "name": "Open"})
     assert (before, ["Open", 2]) == (count(box, INES), show(box, ROASTERS, "name", "member_count"))
@@ -186,9 +180,8 @@ def test_posts_of_members(box: Sandbox) -> None:
     make_post(box, "14", nullcast=True)
     make_post(box, "15", community_id="1493446837214187523")
     for id_ in ("16", "17"):
-        make_post(
-            box, id_, edit_history_post_ids=["16", "17"], created_at="2026-11-22T10:30:00.000Z"
-        )
+        at = "2026-11-22T10:30:00.000Z"
+        make_post(box, id_, edit_history_post_ids=["16", "17"], created_at=at)
 
     assert ["11", "17", "12", *before] == ids(box, path)
     assert ["11"] == ids(box, f"/2/lists/{ROASTERS}/tweets", max_results=1)
@@ -296,9 +289,8 @@ def test_a_user_who_blocks_the_owner(box: Sandbox) -> None:
         BLOCKS.add(box.world, INES, OWN)
         LIST_MEMBERS.remove(box.world, ROASTERS, INES)
 
-    add("blocked", 403, json={"user_id": INES}, text="You are not allowed to add members").check(
-        box
-    )
+    text = "You are not allowed to add members"
+    add("blocked", 403, json={"user_id": INES}, text=text).check(box)
 
 
 def test_the_ceilings(box: Sandbox) -> None:

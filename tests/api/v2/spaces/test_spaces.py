@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -11,8 +10,9 @@ import pytest
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS, SPACE_POSTS
 from mock_platform.api.v2.spaces.changes import add_space, start_space
 from mock_platform.api.v2.spaces.records import SPACE_BUYERS
+from tests.api.v2.posts.support import add_user
 from tests.refusals import Refusal, refusals
-from tests.support import BEARER, NORTHBIKE, USER_TOKEN, Sandbox, body_of, sandbox
+from tests.support import BEARER, NORTHBIKE, USER_TOKEN, Sandbox, body_of
 from tests.walks import walk_both_ways
 
 SETTINGS = {"dataset": "small"}
@@ -61,9 +61,10 @@ def test_all_fields(box: Sandbox) -> None:
     shown = {id_: read(box, f"/{id_}", **ALL_FIELDS)["data"] for id_ in (LIVE, SCHEDULED, ENDED)}
     always = {"id", "state", "title", "creator_id", "host_ids", "speaker_ids", "topic_ids", "lang",
               "is_ticketed", "created_at", "updated_at"}  # fmt: skip
-    assert always | {"participant_count", "started_at"} == set(shown[LIVE])
-    assert always | {"scheduled_start"} == set(shown[SCHEDULED])
-    assert always | {"scheduled_start", "started_at", "ended_at"} == set(shown[ENDED])
+    more = [set(shown[id_]) - always for id_ in (LIVE, SCHEDULED, ENDED)]
+    live, scheduled = {"participant_count", "started_at"}, {"scheduled_start"}
+    assert [live, scheduled, scheduled | {"started_at", "ended_at"}] == more
+    assert all(always <= set(each) for each in shown.values())
 
     own = read(box, f"/{SCHEDULED}", keys=USER_TOKEN, **ALL_FIELDS)["data"]
     assert {"subscriber_count", "invited_user_ids"} == set(own) - set(shown[SCHEDULED])
@@ -73,12 +74,8 @@ def test_all_fields(box: Sandbox) -> None:
 def test_expansions(box: Sandbox) -> None:
     """Users and topics are included once, and their ids are shown."""
     names = "creator_id,host_ids,speaker_ids,invited_user_ids,topic_ids"
-    asked: dict[str, Any] = {
-        "expansions": names,
-        "user.fields": "verified",
-        "topic.fields": "description",
-    }
-    shown = read(box, ids=f"{LIVE},{SCHEDULED}", **asked)
+    asked = {"user.fields": "verified", "topic.fields": "description"}
+    shown = read(box, ids=f"{LIVE},{SCHEDULED}", expansions=names, **asked)
     topic = {"id": "847528391163092993", "name": "Coffee", "description": "All about coffee"}
 
     assert [topic] == shown["includes"]["topics"]
@@ -96,9 +93,8 @@ def test_missing_ones(box: Sandbox) -> None:
     (error,) = shown["errors"]
 
     assert [LIVE] == ids(shown)
-    assert ("1Missing", "ids", "space") == (
-        error["value"], error["parameter"], error["resource_type"],
-    )  # fmt: skip
+    named = {"value": "1Missing", "parameter": "ids", "resource_type": "space"}
+    assert named.items() <= error.items()
 
 
 def test_by_creators(box: Sandbox) -> None:
@@ -124,17 +120,15 @@ def test_search(box: Sandbox, query: str, more: dict[str, Any], expected: list[s
 
 def test_buyers(box: Sandbox) -> None:
     """The creator reads who bought a ticket, the latest first, on pages both ways."""
-    path = f"/2/spaces/{TICKETED}/buyers"
-    asked: Any = {"user.fields": "verified"}
-    shown = box.read(path, keys=USER_TOKEN, **asked)
+    path, asked = f"/2/spaces/{TICKETED}/buyers", {"user.fields": "verified"}
+    shown = read(box, f"/{TICKETED}/buyers", keys=USER_TOKEN, **asked)
     assert [INES, OTHER] == ids(shown)
     assert "verified" in shown["data"][0]
 
-    with box.world.work():
-        for number in range(1, 4):
-            user = box.record("users", OTHER) | {"id": str(number), "screen_name": f"u{number}"}
-            box.world.store.put("users", str(number), user)
-            SPACE_BUYERS.add(box.world, TICKETED, str(number))
+    for number in "123":
+        add_user(box, number)
+        with box.world.work():
+            SPACE_BUYERS.add(box.world, TICKETED, number)
     pages, tokens = walk_both_ways(box, path, USER_TOKEN, 2)
     assert [["3", "2"], ["1", INES], [OTHER]] == pages
     assert all(len(token) == 16 and token.endswith("ZZZ") for token in tokens)
@@ -206,12 +200,6 @@ def test_events_change_the_record(
     assert (user == OWN) == bool(activity["_matches"])
 
 
-def test_a_canceled_space(box: Sandbox) -> None:
-    """A Space that no longer exists is not found."""
-    assert 204 == box.client.delete(f"/_mock/state/spaces/{SCHEDULED}").status_code
-    assert 404 == box.ask("GET", f"/2/spaces/{SCHEDULED}", keys=BEARER).status_code
-
-
 def test_made_in_code(box: Sandbox) -> None:
     """A Space that a test makes is scheduled, and live when it was started."""
     with box.world.work():
@@ -235,18 +223,6 @@ REFUSED = [
 def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
     """Each refusal says what was wrong, and changes nothing."""
     row.check(box)
-
-
-def test_one_in_a_second() -> None:
-    """Spaces by creators are limited to one request in a second."""
-    box = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), limits="public")
-    path = "/2/spaces/by/creator_ids"
-
-    assert [200, 429] == [
-        box.ask("GET", path, keys=BEARER, user_ids=OWN).status_code for _ in range(2)
-    ]
-    box.advance(seconds=1)
-    read(box, "/by/creator_ids", user_ids=OWN)
 
 
 def test_a_space_that_has_ended(box: Sandbox) -> None:

@@ -13,6 +13,7 @@ from mock_platform.api.v2.user_relations.changes import (
     accept_request,
     deny_request,
 )
+from tests.api.v2.posts.support import add_user
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, NORTHBIKE, Sandbox
 from tests.walks import walk_both_ways
@@ -32,7 +33,7 @@ def follow(box: Sandbox, target: str, status: int = 200) -> Any:
 
 def read(box: Sandbox, path: str, **query: Any) -> Any:
     """Read something with the bearer token."""
-    return box.call("GET", path, keys=BEARER, query_string=query).get_json()
+    return box.ask("GET", path, keys=BEARER, **query).get_json()
 
 
 def count(box: Sandbox, user: str, name: str) -> int:
@@ -43,20 +44,20 @@ def count(box: Sandbox, user: str, name: str) -> int:
 
 def test_following_and_unfollowing(box: Sandbox) -> None:
     """A follow is in the lists and the counts of both sides; twice is once, undo is undo."""
-    before = count(box, OWN, "following_count"), count(box, OTHER, "followers_count")
 
+    def counts() -> list[int]:
+        return [count(box, OWN, "following_count"), count(box, OTHER, "followers_count")]
+
+    before = counts()
     assert {"data": {"following": True, "pending_follow": False}} == follow(box, OTHER)
     assert follow(box, OTHER) == follow(box, OTHER)
     assert [OTHER] == [user["id"] for user in read(box, FOLLOWING)["data"]]
     assert [OWN] == [user["id"] for user in read(box, f"/2/users/{OTHER}/followers")["data"]]
-    assert (before[0] + 1, before[1] + 1) == (
-        count(box, OWN, "following_count"),
-        count(box, OTHER, "followers_count"),
-    )
+    assert [number + 1 for number in before] == counts()
     for _ in range(2):
         answer = box.call("DELETE", f"{FOLLOWING}/{OTHER}")
         assert {"data": {"following": False}} == answer.get_json()
-    assert before == (count(box, OWN, "following_count"), count(box, OTHER, "followers_count"))
+    assert before == counts()
     assert {"meta": {"result_count": 0}} == read(box, FOLLOWING)
 
 
@@ -65,9 +66,9 @@ def test_a_protected_user_is_asked(box: Sandbox) -> None:
     box.change("users", OTHER, protected=True)
     before = count(box, OTHER, "followers_count")
     asked = follow(box, OTHER)["data"]
-    fields = {"user.fields": "connection_status"}
-    sent = box.call("GET", f"/2/users/{OTHER}", query_string=fields).get_json()["data"]
-    got = box.call("GET", f"/2/users/{OWN}", query_string=fields, keys=NORTHBIKE).get_json()["data"]
+    fields: Any = {"user.fields": "connection_status"}
+    sent = box.read(f"/2/users/{OTHER}", **fields)["data"]
+    got = box.read(f"/2/users/{OWN}", keys=NORTHBIKE, **fields)["data"]
 
     assert {"following": False, "pending_follow": True} == asked
     assert ["follow_request_sent"] == sent["connection_status"]
@@ -133,12 +134,10 @@ def test_absent_users_are_in_no_list(box: Sandbox) -> None:
 
 def test_pages_both_ways(box: Sandbox) -> None:
     """Pages hold each follower once, the latest first; back they are the same."""
-    with box.world.work():
-        for number in range(1, 8):
-            user = box.world.store.get("users", OTHER) or {}
-            id_ = str(number)
-            box.world.store.put("users", id_, user | {"id": id_, "screen_name": f"u{number}"})
-            FOLLOWS.add(box.world, id_, OWN)
+    for number in "1234567":
+        add_user(box, number)
+        with box.world.work():
+            FOLLOWS.add(box.world, number, OWN)
     pages, tokens = walk_both_ways(box, f"/2/users/{OWN}/followers", BEARER, 3)
 
     assert [["7", "6", "5"], ["4", "3", "2"], ["1"]] == pages
@@ -156,10 +155,8 @@ def test_who_is_hidden(box: Sandbox) -> None:
         FOLLOWS.add(box.world, OWN, OTHER)
 
     assert ["errors"] == list(hidden)
-    assert (
-        "Sorry, you are not authorized to see the user with id: [3805104374]."
-        == (hidden["errors"][0]["detail"])
-    )
+    text = f"Sorry, you are not authorized to see the user with id: [{OTHER}]."
+    assert text == hidden["errors"][0]["detail"]
     assert [OWN] == [user["id"] for user in box.call("GET", path).get_json()["data"]]
 
 

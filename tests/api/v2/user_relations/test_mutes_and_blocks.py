@@ -18,7 +18,7 @@ from mock_platform.api.v2.objects.relations import (
     Relation,
 )
 from tests.refusals import Refusal, refusals
-from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox
+from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox, body_of
 from tests.support_receiver import Receiver
 from tests.support_replay import WEBHOOK, Desk
 
@@ -127,9 +127,8 @@ def test_what_a_block_hides(box: Sandbox) -> None:
 
 def status(box: Sandbox, user: str = OTHER, keys: Keys | str = HARBOR) -> Any:
     """The connection_status of a user, as another one sees it."""
-    query = {"user.fields": "connection_status"}
-    answer = box.call("GET", f"/2/users/{user}", keys=keys, query_string=query)
-    return answer.get_json()["data"].get("connection_status")
+    query: Any = {"user.fields": "connection_status"}
+    return box.read(f"/2/users/{user}", keys=keys, **query)["data"].get("connection_status")
 
 
 def test_all_connections(box: Sandbox) -> None:
@@ -210,31 +209,20 @@ def test_what_is_delivered(
     desk: Desk, receiver: Receiver, path: str, verb: str, prefix: str
 ) -> None:
     """A subscription to the type and one to the account get the two users; the other gets none."""
-    token = {"Authorization": f"Bearer {USER_TOKEN}"}
-    client = desk.client
-    asked = {
-        "event_type": f"{verb}.{prefix}{verb}", "filter": {"user_id": OWN}, "webhook_id": WEBHOOK,
-    }  # fmt: skip
-    answer = client.post("/2/activity/subscriptions", json=asked, headers=token)
-    assert answer.status_code in {200, 201}, answer.text
+    kind = {"event_type": f"{verb}.{prefix}{verb}", "webhook_id": WEBHOOK}
+    asked = kind | {"filter": {"user_id": OWN}}
+    body_of(desk.call("POST", "/2/activity/subscriptions", json=asked, keys=USER_TOKEN))
     if prefix:
         with desk.world.work():
             (MUTES if verb == "mute" else BLOCKS).add(desk.world, OWN, OTHER)
     for _ in range(2):
-        if prefix:
-            client.delete(f"/2/users/{OWN}/{path}/{OTHER}", headers=token)
-        else:
-            body = {"target_user_id": OTHER}
-            client.post(f"/2/users/{OWN}/{path}", json=body, headers=token)
+        (end if prefix else act)(desk, path)
     desk.wait()
 
     bodies = [post.json for post in receiver.received]
-    (activity,) = [each["data"] for each in bodies if "data" in each]
+    (activity,) = [each["data"]["payload"] for each in bodies if "data" in each]
     (account,) = [each for each in bodies if "for_user_id" in each]
-    assert (OWN, OTHER) == tuple(
-        activity["payload"][role]["data"]["id"] for role in ("source", "target")
-    )
+    assert [OWN, OTHER] == [activity[role]["data"]["id"] for role in ("source", "target")]
     ((event,),) = [account[f"{verb}_events"]]
-    assert (f"{prefix}{verb}", OWN, OTHER) == (
-        event["type"], event["source"]["id_str"], event["target"]["id_str"],
-    )  # fmt: skip
+    assert f"{prefix}{verb}" == event["type"]
+    assert [OWN, OTHER] == [event[role]["id_str"] for role in ("source", "target")]
