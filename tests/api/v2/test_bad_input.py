@@ -343,7 +343,6 @@ def test_a_suspended_user(box: Sandbox, one: Named) -> None:
     box.change("users", one.value, _suspended=True)
     answer = send(box, EXAMPLES[one.operation])
     status, text = ABSENT.get((one.operation, one.name), (404, _SUSPENDED))
-
     assert (status, True) == (answer.status_code, text in tell(answer)), answer.text
 
 
@@ -394,6 +393,5 @@ def test_the_same_again(box: Sandbox, operation: Operation) -> None:
 def test_the_tables_have_what_is_asked() -> None:
     """Each entry of a table is about something that an example names."""
     asked = {(one.operation, one.name) for one in NAMED}
-
     assert set() == {*UNKNOWN, *HIDDEN, *ABSENT} - asked
     assert set() == set(AGAIN) - set(BY_ID)

@@ -88,7 +88,6 @@ def test_ids_in_paths(box: Sandbox) -> None:
     """Each parameter of a path has to be an id, or what its own pattern says."""
     call = Call("GET", "/", "/", "", (), path_params={"id": "x", "user_id": "5", "name": "a-b"})
     rule = check_path("id", "user_id", name=re.compile("[a-z]+"))
-
     found = [name for name, _ in rule({}, call, box.world, Settings())]
     assert ["id", "name"] == found
 

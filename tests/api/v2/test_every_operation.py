@@ -123,7 +123,6 @@ def test_bounds(box: Sandbox, queries: Any, operation: Operation) -> None:
 def test_required(box: Sandbox, queries: Any, operation: Operation) -> None:
     """What a query must have and has not is named."""
     required = {name for name, each in describe(queries, operation).items() if each["required"]}
-
     assert not required or required <= set(list_faults(ask(box, operation)))
 
 
@@ -190,5 +189,4 @@ def test_tiers_since_their_day(operation: Operation, day: int) -> None:
     """Likes and follows are kept for enterprises from 2026-04-20 on."""
     box = sandbox(freeze=datetime(2026, 4, day, tzinfo=UTC), tiers="on")
     box.change("apps", "11827", _tier="self_serve")
-
     assert (403 if day == 20 else 400) == ask(box, operation).status_code

@@ -129,7 +129,6 @@ def test_what_is_only_refused_as_recorded(box: Sandbox, query: str) -> None:
     """As documented, both are a warning."""
     now = f"{box.world.clock.now():%Y-%m-%dT00:00:00Z}"
     answer = box.call("GET", f"{SEARCH}?{query.format(now=now)}", keys=BEARER)
-
     assert 200 == answer.status_code
     assert answer.headers["X-Mock-Warnings"] in {"unknown-parameter", "no-effect"}
 

@@ -40,7 +40,6 @@ def find(name: str) -> EventName:
 def test_every_row_of_the_table_is_there_newest_first() -> None:
     """The release history has the spec's nineteen rows, in its order, under different ids."""
     dates = [row.date for row in RELEASES]
-
     assert 19 == len({row.id for row in RELEASES})
     assert sorted(dates, reverse=True) == dates
     assert ("2026-06-11", "2025-02-18") == (dates[0], dates[-1])
@@ -50,7 +49,6 @@ def test_every_row_of_the_table_is_there_newest_first() -> None:
 def test_the_replay_path_ends_at_noon_eastern_time() -> None:
     """12:00 ET of 2026-03-25 is 16:00 UTC, five days after the announcement."""
     retirement = find_release("replay-path-retired")
-
     assert "2026-03-20" == retirement.date
     assert not retirement.is_in_force(at("2026-03-25T15:59:59.999999+00:00"))
     assert retirement.is_in_force(at("2026-03-25T16:00:00+00:00"))
@@ -61,7 +59,6 @@ def test_the_replay_path_ends_at_noon_eastern_time() -> None:
 def test_dotted_names_hold_from_the_naming_change_on() -> None:
     """Before 2026-03-18 a changed bio has its former name alone; from then on, both."""
     before, after = names(NAMING - INSTANT), names(NAMING)
-
     assert {"ProfileBioUpdate"} == before & {"ProfileBioUpdate", "profile.update.bio"}
     assert {"ProfileBioUpdate", "profile.update.bio"} <= after
 
@@ -73,7 +70,6 @@ def test_dotted_names_hold_from_the_naming_change_on() -> None:
 def test_the_spec_names_twelve_event_types_and_five_former_names() -> None:
     """Today every event type of the spec is in force."""
     documented = [entry for entry in EVENT_NAMES if entry.documented]
-
     assert 12 == len([entry for entry in documented if entry.successor is None])
     assert 5 == len([entry for entry in documented if entry.successor is not None])
     assert {entry.name for entry in documented} == names(at("2026-11-20T00:00:00+00:00"))
@@ -91,7 +87,6 @@ def test_the_spec_names_twelve_event_types_and_five_former_names() -> None:
 def test_an_event_type_holds_from_its_row_on(name: str, since: str) -> None:
     """An event type is not in force an instant before its row of the history, and is from then."""
     start = at(f"{since}T00:00:00+00:00")
-
     assert name not in names(start - INSTANT)
     assert name in names(start)
     assert explain_not_in_force(find(name), start) is None
@@ -110,7 +105,6 @@ def test_former_names_are_warned_of_once_they_are_deprecated() -> None:
     """A former name passes in silence before the change and with its successor after it."""
     entry = find("ProfileGeoUpdate")
     text = "event type 'ProfileGeoUpdate' is deprecated since 2026-03-18: use 'profile.update.geo'"
-
     assert [] == list(find_name_warnings(entry, NAMING - INSTANT))
     assert [text] == list(find_name_warnings(entry, NAMING))
 

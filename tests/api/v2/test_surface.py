@@ -80,7 +80,6 @@ def test_kinds_and_scopes(operation: Operation) -> None:
     row = ROWS.get(shape(operation), {"kinds": (), "scopes": ()})
     listed = set(row["kinds"]), tuple(row["scopes"])
     kinds, scopes = OTHER_KINDS.get(shape(operation)) or OLDER.get(shape(operation)) or listed
-
     assert (kinds, scopes) == (set(operation.auth.schemes), tuple(sorted(operation.auth.scopes)))
 
 
@@ -188,5 +187,4 @@ def test_limits(operation: Operation) -> None:
 def test_nothing_is_missing() -> None:
     """Every operation of the description is served."""
     missing = sorted(set(ROWS) - set(BY_SHAPE) - {"GET /2/openapi.json"})
-
     assert [] == missing

@@ -63,7 +63,6 @@ def test_subscribed_shown_listed_and_ended(client: Client) -> None:
 def test_an_empty_object_as_body(client: Client) -> None:
     """The body may be an empty object."""
     answer = client.subscribe(json={})
-
     assert (200, None) == (answer.status_code, answer.headers.get("X-Mock-Warnings"))
 
 
@@ -109,7 +108,6 @@ def test_the_webhook_of_another_app(client: Client, method: str, end: str) -> No
     answer = client.call(
         method, path("1201845037316968449", end), keys=HARBOR if end == "all" else None
     )
-
     assert ["WebhookIdInvalid: the app has no webhook 1201845037316968449"] == messages(answer)
 
 
@@ -123,7 +121,6 @@ def test_ending_what_is_not_there(client: Client) -> None:
 def test_an_invalid_webhook(client: Client, desk: Desk) -> None:
     """A webhook that is not valid may be subscribed, with a warning."""
     client.subscribe("1146654567674912771")
-
     assert ["webhook 1146654567674912771 is not valid, so it will receive nothing"] == (
         list(desk.world.journal)[-1].warnings
     )
@@ -133,7 +130,6 @@ def test_deleting_the_webhook_ends_its_subscriptions(client: Client) -> None:
     """A webhook that is deleted takes its subscriptions with it."""
     client.subscribe()
     client.call("DELETE", f"/2/webhooks/{WEBHOOK}")
-
     assert "0" == client.count()["subscriptions_count_all"]
 
 
@@ -190,7 +186,6 @@ def test_the_fixtures_show_something() -> None:
     """The packaged webhooks have subscriptions to list."""
     with Desk() as desk:
         body = Client(desk).read(path("1146654567674912770", "all/list"))
-
     assert [{"user_id": "2790441185"}] == body["data"]["subscriptions"]
 
 
@@ -249,7 +244,6 @@ def test_its_job_is_a_job(older: Desk, receiver: Receiver) -> None:
 def test_its_end_is_exact(older: Desk, moment: datetime, status: int) -> None:
     """It works until 2026-03-25 16:00 UTC on the world's clock, and is gone from then on."""
     older.world.clock.travel(moment)
-
     assert status == post(older).status_code
 
 
@@ -279,7 +273,6 @@ def test_its_deprecation_is_warned_of(older: Desk, warned: bool) -> None:
     older.world.clock.travel(datetime(2026, 3, 20, tzinfo=UTC) - timedelta(seconds=not warned))
     post(older)
     (entry,) = older.world.journal
-
     assert warned == any("deprecated" in text for text in entry.warnings)
 
 

@@ -86,7 +86,6 @@ def test_two_users_of_one_conversation(desk: Desk, receiver: Receiver) -> None:
     subscribe(desk, OTHER)
     happen(desk, "post.create", POST, user_id=OTHER)
     happen(desk, "post.reply.create", POST)
-
     assert [OTHER, USER] == [post.json["for_user_id"] for post in receiver.received]
 
 
@@ -140,7 +139,6 @@ def test_an_invalid_webhook(desk: Desk, receiver: Receiver) -> None:
 def test_why_not(desk: Desk, receiver: Receiver, event_type: str, user: str, reason: str) -> None:
     """What has no event in account activity, or no subscriber, is not delivered, and it says so."""
     found = happen(desk, event_type, POST, user_id=user)
-
     assert [] == receiver.received
     assert f"account activity: {reason}" == found.why_not[-1]
 
@@ -196,7 +194,6 @@ def make(
 def test_posts(desk: Desk, kind: str) -> None:
     """Posts, replies, quotes and reposts are created posts."""
     body = make(desk, f"post.{kind}", BARE_POST)
-
     assert ["post_create_events"] == list(body)
     assert (77, "New roast.") == tuple(body["post_create_events"][0][n] for n in ("id", "text"))
 
@@ -256,7 +253,6 @@ def test_a_user_who_is_not_in_the_world(desk: Desk) -> None:
     unknown = {"id": "5", "name": "Ada", "username": "ada"}
     payload = {"source": {"data": {"id": USER}}, "target": {"data": unknown}}
     (event,) = make(desk, "follow.follow", payload)["follow_events"]
-
     assert {"id": 5, "id_str": "5", "name": "Ada", "screen_name": "ada"} == event["target"]
 
 
@@ -295,7 +291,6 @@ def test_reading_and_typing(desk: Desk, event_type: str, key: str) -> None:
     """Reading and typing have the users, and no apps."""
     events = [{"created_timestamp": MILLIS, "sender_id": OTHER, "target": {"recipient_id": USER}}]
     body = make(desk, event_type, {key: events})
-
     assert ([key, "users"], events) == (list(body), body[key])
     assert {USER, OTHER} == set(body["users"])
 

@@ -65,7 +65,6 @@ class TestLine:
     def test_head(self, client: StreamClient) -> None:
         """The answer is JSON of unknown length; in silence a keep-alive comes at once and again."""
         lines = client.open()
-
         assert "application/json; charset=utf-8" == lines.answer.headers["Content-Type"]
         assert "Content-Length" not in lines.answer.headers
         assert [KEEP_ALIVE] * 3 == [lines.next_piece() for _ in range(3)]

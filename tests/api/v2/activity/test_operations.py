@@ -87,13 +87,11 @@ class TestSubscribe:
         """A keyword has 1 to 150 characters, a tag 1 to 200."""
         text = "x" * length
         news = client.subscribe(event_type="news.new", filter={"keyword": text})
-
         assert (keyword, tag) == (news.status_code, client.subscribe(tag=text).status_code)
 
     def test_former_name(self, client: Client) -> None:
         """A former name is accepted with a warning."""
         client.create(event_type="ProfileBioUpdate")
-
         (entry,) = client.read("/_mock/requests?limit=1")["requests"]
         assert any("deprecated" in warning for warning in entry["warnings"])
 
@@ -139,7 +137,6 @@ class TestSubscribe:
         """The same type, filter and webhook are subscribed once; another webhook is another one."""
         client.create()
         detail = "DuplicateSubscriptionFailed: Subscription already exists"
-
         assert detail == body_of(client.subscribe(tag="another tag"), 409)["detail"]
         client.create(webhook_id=WEBHOOK)
 
@@ -165,7 +162,6 @@ class TestPrivateTypes:
     def test_without_grant(self, client: Client, event_type: str) -> None:
         """A bearer token without the user's grant is refused."""
         answer = client.subscribe(event_type=event_type, filter={"user_id": OTHER_USER})
-
         assert "has not granted" in body_of(answer, 403)["detail"]
         assert "activity.private-types" in answer.headers["X-Mock-Assumptions"].split(",")
 
@@ -173,7 +169,6 @@ class TestPrivateTypes:
         """A grant of the user to the app is enough, and a user who signs the request agrees."""
         grant = {"_id": "g1", "app_id": "11827", "user_id": OTHER_USER, "access": "write"}
         desk.put("grants", "g1", grant | {"created_at": "2026-01-01T00:00:00Z"})
-
         client.create(event_type="like.create", filter={"user_id": OTHER_USER})
         client.create(keys=HARBOR, event_type="like.create")
 
@@ -213,7 +208,6 @@ class TestPrivateTypes:
         """Beside post.read; the refusal names the scope."""
         desk.change("tokens", USER_TOKEN, scopes=["post.read", scope])
         answer = desk.call("POST", PATH, keys=USER_TOKEN, json=BIO | {"event_type": event_type})
-
         assert status == answer.status_code
         assert status == 200 or "needs the scope" in answer.get_json()["detail"]
 
@@ -298,14 +292,12 @@ class TestChange:
         """A deleted subscription is gone; the answer says how many remain."""
         first, second = client.create(), client.create(filter={"user_id": "5"})
         answer = client.call("DELETE", f"{PATH}/{first['subscription_id']}")
-
         assert {"data": {"deleted": True}, "meta": {"total_subscriptions": 1}} == answer.get_json()
         assert [second] == client.read()["data"]
 
     def test_delete_several(self, client: Client) -> None:
         """Several go at once, or none if one of them is unknown."""
         ids = [client.create(filter={"user_id": str(n)})["subscription_id"] for n in (1, 2, 3)]
-
         assert 1 == len(messages(client.call("DELETE", f"{PATH}?ids={ids[0]},77")))
         answer = client.call("DELETE", f"{PATH}?ids={ids[0]},{ids[2]}")
         assert 1 == answer.get_json()["meta"]["total_subscriptions"]
@@ -314,7 +306,6 @@ class TestChange:
         """A subscription whose webhook is deleted goes on without one."""
         client.create(webhook_id=WEBHOOK)
         client.call("DELETE", f"/2/webhooks/{WEBHOOK}")
-
         (subscription,) = client.read()["data"]
         assert "webhook_id" not in subscription
 
@@ -383,7 +374,6 @@ class TestFanOut:
         """News reach subscriptions whose keyword is in them."""
         client.create(event_type="news.new", filter={"keyword": "Coffee"}, webhook_id=WEBHOOK)
         answer = client.happen(event_type="news.new", user_id=None, payload={"headline": headline})
-
         assert delivered == len(answer["outlets"])
 
     @pytest.mark.parametrize(
@@ -436,14 +426,12 @@ class TestEmit:
         """Without a payload a believable one is made, and the user's record changes with it."""
         before = desk.record("users", USER)[field]
         payload = self.payload(client, event_type)
-
         assert before == payload["before"] != payload["after"]
         assert payload["after"] == desk.record("users", USER)[field]
 
     def test_verification(self, client: Client, desk: Desk) -> None:
         """Verification is a name in the event and a flag in the record."""
         payload = self.payload(client, "profile.update.verified")
-
         assert {"before": "business", "after": "none"} == payload
         assert not desk.record("users", USER)["verified"]
 
@@ -456,7 +444,6 @@ class TestEmit:
     def test_spaces(self, client: Client, event_type: str) -> None:
         """A Space has its host and its name in the payload."""
         payload = self.payload(client, event_type)
-
         assert USER == payload["user"]["data"]["id"]
         assert event_type.replace(".", "_") == payload["event_type"]
 
@@ -464,7 +451,6 @@ class TestEmit:
     def test_between_users(self, client: Client, event_type: str) -> None:
         """What one user does to another names both."""
         payload = self.payload(client, event_type)
-
         assert USER == payload["source"]["data"]["id"] != payload["target"]["data"]["id"]
 
     @pytest.mark.parametrize(
@@ -486,7 +472,6 @@ class TestEmit:
     def test_past(self, client: Client) -> None:
         """Something may have happened before now."""
         activity = client.happen(created_at="now-2h")["activity"]
-
         assert "2026-11-20T10:00:30.000Z" == activity["created_at"]
 
     def test_straight_to_a_webhook(self, desk: Desk, receiver: Receiver) -> None:

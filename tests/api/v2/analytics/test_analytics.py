@@ -139,7 +139,6 @@ def test_the_same_seed_has_the_same_figures(box: Sandbox) -> None:
     other = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), seed=4)
     same = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
     found = [rows(each, granularity="hourly") for each in (box, same, other)]
-
     assert found[0] == found[1] != found[2]
 
 
@@ -164,7 +163,6 @@ def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
 def test_most_rows(box: Sandbox) -> None:
     """As many rows as there may be are answered."""
     window = {"start_time": "2020-01-01T00:00:00Z", "end_time": "2022-04-13T08:00:00Z"}
-
     assert 20_000 == len(rows(box, granularity="hourly", **window))
 
 
@@ -172,6 +170,5 @@ def test_posts_of_another_user(box: Sandbox) -> None:
     """Another user gets figures of their own posts alone."""
     query = {"ids": f"{POST},{FOREIGN}", **ALL_2026}
     found = box.call("GET", POSTS, query_string=query, keys=NORTHBIKE).get_json()
-
     assert [FOREIGN] == [one["id"] for one in found["data"]]
     assert 58 == found["data"][0]["timestamped_metrics"][0]["metrics"]["likes"]

@@ -131,7 +131,6 @@ def test_hidden_posts_drop_out(box: Sandbox) -> None:
     folder = add_folder(box, "Later")
     keep(box, ORIGINAL, folder_id=folder)
     box.change("users", OTHER, protected=True)
-
     assert ([], []) == (ids(box), ids(box, f"{FOLDERS}/{folder}"))
 
 
@@ -168,7 +167,6 @@ def test_the_latest_800(box: Sandbox) -> None:
     """Older bookmarks are not served, and the pages end there."""
     order = fill(box, 801)
     pages, _ = walk_both_ways(box, PATH, HARBOR, 90)
-
     assert order[:800] == [id_ for page in pages for id_ in page]
 
 
@@ -206,7 +204,6 @@ def test_a_block_refuses_bookmarks(box: Sandbox) -> None:
     """Posts of a user who blocks the caller cannot be kept."""
     with box.world.work():
         BLOCKS.add(box.world, OTHER, OWN)
-
     assert "not authorized to see the Post" in keep(box, ORIGINAL, 403)["detail"]
 
 
@@ -214,6 +211,5 @@ def test_pages_that_end_early(box: Sandbox) -> None:
     """The scenario lets a full page of 100 be the last one, as the public service does at times."""
     order = fill(box, 101)
     box.client.post("/_mock/scenarios/bookmarks-end-early/activate")
-
     assert order[:100] == walk_both_ways(box, PATH, HARBOR, 100)[0][0]
     assert order == [id_ for page in walk_both_ways(box, PATH, HARBOR, 90)[0] for id_ in page]

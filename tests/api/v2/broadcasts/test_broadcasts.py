@@ -140,7 +140,6 @@ def test_it_ends_by_the_control_plane(box: Sandbox) -> None:
     box.advance(days=2)
     assert "Running" == box.read(f"{PATH}/{RUNNING}")["data"]["state"]
     box.client.post(f"/_mock/transitions/broadcast_end/{RUNNING}", json={"to": "Ended"})
-
     assert "Ended" == box.read(f"{PATH}/{RUNNING}")["data"]["state"]
 
 
@@ -257,7 +256,6 @@ def test_a_deletion_in_a_series(box: Sandbox, query: dict[str, str], left: list[
     """A deletion ends the series; with roll_forward the next one is scheduled."""
     series = make_series(box)
     box.call("DELETE", f"{SCHEDULE}/{series['broadcast_id']}", query_string=query)
-
     assert [millis(hours=each) for each in left] == starts_of(box, series)
 
 

@@ -121,7 +121,6 @@ def test_who_is_blocked(box: Sandbox) -> None:
     """For whom the owner blocks there is no broadcast."""
     with box.world.work():
         BLOCKS.add(box.world, OWN, OTHER)
-
     send(box, "Hello?", status=404)
 
 

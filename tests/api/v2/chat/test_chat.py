@@ -138,7 +138,6 @@ def test_a_message(box: Sandbox) -> None:
 def test_another_form(box: Sandbox) -> None:
     """A text that is not of the public form is passed on as it was sent."""
     body = {"message_id": "m", "encoded_message_create_event": "SGVsbG8-"}
-
     assert {"encoded_message_event": "SGVsbG8-"} == post(box, f"{PAIR}/messages", body, status=201)
     assert "SGVsbG8-" == events(box, PAIR, NORTHBIKE)["data"][0]["encoded_event"]
 

@@ -41,7 +41,6 @@ def test_the_keys_of_a_user(box: Sandbox) -> None:
 def test_keys_of_several_users(box: Sandbox) -> None:
     """The keys of all users are in one list, and who does not exist is named."""
     found = box.read("/2/users/public_keys", ids=f"{NORTHBIKE_ID},{HARBOR_ID},1,{HARBOR_ID}")
-
     assert ["1769594400000", *VERSIONS] == [each["public_key_version"] for each in found["data"]]
     assert ["1"] == [each["value"] for each in found["errors"]]
 
@@ -50,7 +49,6 @@ def test_a_user_without_keys(box: Sandbox) -> None:
     """There is no data."""
     with box.world.work():
         box.world.store.remove("public_keys", f"{INES_ID}:1770112800000")
-
     assert {} == box.read(f"/2/users/{INES_ID}/public_keys")
 
 

@@ -31,7 +31,6 @@ def test_one_by_id(box: Sandbox) -> None:
 def test_words(box: Sandbox, query: str, found: list[str]) -> None:
     """All words of the query are in the name or the description, in any case; the newest first."""
     answer = box.read(SEARCH, query=query)
-
     assert found == [each["id"] for each in answer.get("data", ())]
     assert {"result_count": len(found)} == answer["meta"]
 

@@ -74,7 +74,6 @@ def test_addresses_are_below_the_prefix_of_the_world(client: Client) -> None:
     """A job of another world has addresses that lead to it."""
     client.desk.client.put("/_mock/worlds/other", json={})
     job = client.call("POST", f"/~other{PATH}", json={"type": "users"}).get_json()["data"]
-
     assert job["upload_url"].startswith(f"http://localhost/~other{PATH}/")
     assert 200 == client.put(job["upload_url"], USER).status_code
 
@@ -116,7 +115,6 @@ def test_what_became_of_users(client: Client, field: str, reason: str) -> None:
 def test_removed_users(client: Client) -> None:
     """A user whom the control plane removes is deleted."""
     client.desk.remove("users", THIRD_USER)
-
     assert ["deleted"] == [line["reason"] for line in client.find("users", THIRD_USER)]
 
 

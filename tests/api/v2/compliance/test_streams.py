@@ -81,7 +81,6 @@ class TestPosts:
         post = client.post("Bread")
         lines = listen(client, POSTS, post["id_str"])
         client.desk.client.delete(f"/_mock/state/posts/{post['id_str']}")
-
         assert {"data": {"delete": about(post) | AT}} == lines.next()
 
     def test_deletion_with_reposts_versions_and_likes(self, client: Client) -> None:
@@ -315,7 +314,6 @@ class TestWorlds:
         patch(client, "users", USER, protected=True)
         client.desk.client.post("/_mock/reset")
         lines = listen(client, USERS, USER, "&start_time=2026-11-20T12:00:00Z")
-
         assert [] == lines.rest()
 
     def test_ids_are_not_used_up(self) -> None:

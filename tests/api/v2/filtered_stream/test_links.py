@@ -82,7 +82,6 @@ class TestLinks:
         """Several webhooks may be linked; one is unlinked by itself."""
         client.link()
         client.link(path=f"{PATH}/{OTHER_WEBHOOK}")
-
         assert {"data": {"deleted": True}} == client.call("DELETE", ONE).get_json()
         assert [OTHER_WEBHOOK] == [link["webhook_id"] for link in client.links()]
 
@@ -107,7 +106,6 @@ class TestLinks:
         """Deleting a webhook ends its link."""
         client.link()
         client.call("DELETE", f"/2/webhooks/{WEBHOOK}")
-
         assert [] == client.links()
 
     @pytest.mark.parametrize(("method", "path"), [("GET", PATH), ("POST", ONE), ("DELETE", ONE)])
@@ -190,7 +188,6 @@ class TestDelivery:
         client.link()
         client.rule("coffee")
         answer = client.emit(event_type=event_type, payload={"id": "1", "text": "coffee"})
-
         assert [] == answer["outlets"]
 
     @pytest.mark.parametrize("state", ["protected", "_suspended"])

@@ -58,7 +58,6 @@ class TestLine:
         client.rule("coffee")
         lines = client.open("?expansions=in_reply_to_user_id")
         client.post("Coffee", fields={"in_reply_to_user_id_str": "404"})
-
         assert [f"{PROBLEMS}/resource-not-found"] == [e["type"] for e in lines.next()["errors"]]
 
     def test_only_what_matches(self, client: Client) -> None:
@@ -295,7 +294,6 @@ class TestUsage:
         """An app that has read as many posts as it may cannot connect."""
         client.rule("coffee")
         client.desk.change("apps", APP, _post_cap=0)
-
         assert "UsageCapExceeded" == client.read(status=429)["title"]
 
 
@@ -303,6 +301,5 @@ def test_no_date(client: Client) -> None:
     """The release history dates the path of the rules, not the stream."""
     client.rule("coffee")
     client.desk.world.clock.travel(parse_instant("2025-09-08T00:00:00Z"))
-
     assert 404 == client.call("GET", RULES).status_code
     assert isinstance(client.open(), Lines)

@@ -108,7 +108,6 @@ class TestAdd:
     def test_none_is_good(self, client: Client) -> None:
         """If no rule is good, the status is still 200 and there is no data."""
         body = client.add("--b")
-
         assert "data" not in body
         assert {"created": 0, "not_created": 1, "valid": 0, "invalid": 1} == body["meta"]["summary"]
 
@@ -116,14 +115,12 @@ class TestAdd:
         """The tag makes no difference, and two of one request are duplicates as well."""
         rules = [{"value": "cat", "tag": "a"}, {"value": "cat", "tag": "b"}, {"value": "CAT"}]
         body = client.change(add=rules).get_json()
-
         assert ["cat", "CAT"] == [rule["value"] for rule in body["data"]]
         assert [body["data"][0]["id"]] == [error["id"] for error in body["errors"]]
 
     def test_rules_belong_to_their_app(self, client: Client, desk: Desk) -> None:
         """The rule of another app is no duplicate, and not listed."""
         desk.put("stream_rules", "5", {"id": "5", "value": "cat", "_app_id": OTHER_APP})
-
         assert 1 == len(client.ids("cat"))
         assert ["cat"] == client.values()
 
@@ -131,14 +128,12 @@ class TestAdd:
     def test_dry_run(self, client: Client, value: str) -> None:
         """A dry run answers alike and keeps nothing, whatever the case of its value."""
         body = client.add("cat", "--b", query=f"?dry_run={value}")
-
         assert {"created": 1, "not_created": 1, "valid": 1, "invalid": 1} == body["meta"]["summary"]
         assert [] == client.values()
 
     def test_warnings(self, client: Client, desk: Desk) -> None:
         """The journal warns of an operator that never matches."""
         client.add("bio:coffee")
-
         (entry,) = desk.world.journal.find()
         text = "rule 'bio:coffee': bio: is accepted here but never matches (at position 1)"
         assert [text] == list(entry.warnings)
@@ -153,7 +148,6 @@ class TestCaps:
     def test_length(self, client: Client, tier: str, most: int) -> None:
         """A rule that is too long is a bad rule."""
         client.set_tier(tier)
-
         assert "data" in client.add("x" * most)
         assert "data" not in client.add("x" * (most + 1))
 
@@ -186,7 +180,6 @@ class TestCaps:
         """The rules of another app of the same owner count as well."""
         desk.change("apps", OTHER_APP, _owner_user_id="2244994945")
         client.fill(1_000, OTHER_APP)
-
         assert 403 == client.change(add=[{"value": "cat"}]).status_code
 
 
@@ -224,7 +217,6 @@ class TestDelete:
     def test_the_rule_of_another_app(self, client: Client) -> None:
         """An app cannot delete the rule of another one."""
         client.fill(1, OTHER_APP)
-
         assert (0, 1) == summary(client.delete(ids=["7000000"]))
         assert 1 == client.desk.world.store.count("stream_rules")
 
@@ -238,7 +230,6 @@ class TestDelete:
         """All rules of the app are deleted without a body, and no rules of others."""
         client.ids("cat", "dog")
         client.fill(1, OTHER_APP)
-
         assert (2, 0) == summary(body_of(client.call("POST", f"{PATH}?delete_all={value}")))
         assert 1 == client.desk.world.store.count("stream_rules")
 
@@ -286,7 +277,6 @@ class TestFaults:
     def test_long_rules(self, client: Client) -> None:
         """The rules of one request have 131,072 characters together, and no more are read."""
         values = [f"{number:04}" + "a" * 1020 for number in range(128)]
-
         assert 128 == client.add(*values)["meta"]["summary"]["created"]
         (message,) = messages(client.change(add=[{"value": each} for each in [*values, "b"]]))
         assert "131,072 characters together" in message
@@ -295,7 +285,6 @@ class TestFaults:
     def test_rules_that_cannot_be_read(self, client: Client, value: str) -> None:
         """Such a rule is an entry of the errors, beside the others."""
         body = client.add("fox", value)
-
         assert (1, 1) == (body["meta"]["summary"]["created"], len(body["errors"]))
         assert f"{PROBLEMS}/invalid-rules" == body["errors"][0]["type"]
 
@@ -307,7 +296,6 @@ class TestFaults:
     def test_parameters_in_the_wrong_place(self, client: Client) -> None:
         """A dry run in the body has no effect, and the header of warnings reports it."""
         answer = client.change(add=[CAT], dry_run=True)
-
         assert "unknown-key" == answer.headers["X-Mock-Warnings"]
         assert ["cat"] == client.values()
 
@@ -323,7 +311,6 @@ class TestList:
     def test_ids(self, client: Client, form: str) -> None:
         """Some rules are asked for in one parameter or in several."""
         ids = client.ids("cat", "dog", "fox")
-
         assert ["cat", "fox"] == client.values(form.format(*ids))
 
     def test_pages(self, client: Client) -> None:
@@ -354,13 +341,11 @@ class TestList:
         client.ids("cat", "dog", "fox")
         first = client.read(f"{PATH}?max_results=1")
         query = urlencode({"pagination_token": spoil(first["meta"]["next_token"])})
-
         client.read(f"{PATH}?{query}", 400)
 
     def test_too_many_ids(self, client: Client) -> None:
         """Up to 1,000 rules are asked for by their ids; of more, none is looked at."""
         ids = ",".join(str(number) for number in range(1, 1001))
-
         client.read(f"{PATH}?ids={ids}")
         answer = client.call("GET", f"{PATH}?ids={ids},")
         assert ["size [1001] is not between 1 and 1000"] == messages(answer)
@@ -383,5 +368,4 @@ class TestCounts:
         """Some counts can be asked for; the caps are those of the app's tier."""
         client.set_tier("enterprise")
         body = client.read(f"{PATH}/counts?rules_count.fields=project_rules_count,cap_per_project")
-
         assert {"project_rules_count": 0, "cap_per_project": 25_000} == body["data"]

@@ -208,7 +208,6 @@ def test_a_block_refuses_likes(box: Sandbox, blocker: str, blocked: str) -> None
     """Neither of two users can like the posts of the other while one blocks the other."""
     with box.world.work():
         BLOCKS.add(box.world, blocker, blocked)
-
     like(box, LIKED, 403)
     assert [] == sent(box)
 

@@ -113,7 +113,6 @@ def test_private_lists_are_their_owners(box: Sandbox) -> None:
 def test_counts_follow_the_lists_of_a_world(box: Sandbox) -> None:
     """A user without a stored number is in as many lists as strangers see."""
     box.change("users", INES, listed_count=0)
-
     assert [ROASTERS] == ids(box, f"/2/users/{INES}/list_memberships")
     assert 1 == count(box, INES)
 
@@ -239,7 +238,6 @@ def test_lists_of_a_protected_user(box: Sandbox) -> None:
     """The lists of a protected user are for the user and accepted followers."""
     box.change("users", OTHER, protected=True)
     path = f"/2/users/{OTHER}/owned_lists"
-
     assert ["errors"] == list(box.read(path, keys=BEARER))
     assert [GRAVEL] == ids(box, path, NORTHBIKE)
 
@@ -249,7 +247,6 @@ def test_nothing_is_told(box: Sandbox) -> None:
     before = box.world.store.version("events")
     write(box, "POST", MEMBERS, {"user_id": OWN})
     write(box, "POST", FOLLOWED, {"list_id": READING})
-
     assert before == box.world.store.version("events")
 
 

@@ -115,7 +115,6 @@ def test_an_image(box: Sandbox) -> None:
 def test_forms(box: Sandbox, more: dict[str, Any]) -> None:
     """A multipart form carries the bytes themselves, a signed form base64 like JSON."""
     data = data_of(send(box, **more))
-
     assert (len(PNG), 1200) == (data["size"], box.record("media", data["media_key"])["_width"])
 
 
@@ -155,7 +154,6 @@ def test_unknown_content(box: Sandbox) -> None:
     """A content that is no known image is accepted with a warning."""
     answer = send(box, json=IMAGE | {"media": encode(b"pixels")})
     media = box.record("media", data_of(answer)["media_key"])
-
     assert (None, None) == (media["_width"], media["_height"])
     assert "no-effect" in answer.headers["X-Mock-Warnings"]
 
@@ -240,7 +238,6 @@ def test_missing_bytes(box: Sandbox) -> None:
 def test_too_many_bytes(box: Sandbox) -> None:
     """A segment that goes beyond total_bytes is refused."""
     media_id = begin(box, total_bytes=10)
-
     assert 200 == append(box, media_id, VIDEO[:10]).status_code
     (message,) = messages(append(box, media_id, b"x", 1))
     assert "has 11 bytes, and total_bytes is 10" in message
@@ -253,7 +250,6 @@ def test_size_of_a_segment(box: Sandbox, size: int, status: int) -> None:
     """A segment has 1 byte to 5 MiB."""
     path = f"/{begin(box, total_bytes=MOST_BYTES)}/append"
     form = write_form(bytes(size), segment_index="0")
-
     assert status == send(box, path, **form).status_code
 
 
@@ -283,7 +279,6 @@ def test_memory(box: Sandbox) -> None:
     """Of the content, nothing is kept but its size."""
     media_id = begin(box, total_bytes=MOST_BYTES)
     append(box, media_id, b"cayenne sauce" * 1000)
-
     assert {"0": 13_000} == box.record("uploads", media_id)["segments"]
     assert "cayenne" not in box.client.get("/_mock/state").text
 
@@ -341,7 +336,6 @@ def test_a_segment_of_nothing(box: Sandbox) -> None:
 def test_unknown(box: Sandbox, step: Any, parameter: str) -> None:
     """An unknown upload is not found."""
     body = step(box, "77").get_json()
-
     assert (404, "media", "77") == (body["status"], body["resource_type"], body["resource_id"])
     assert f"Could not find media with {parameter}: [77]." == body["detail"]
 

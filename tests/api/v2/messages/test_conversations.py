@@ -86,7 +86,6 @@ def test_group(desk: Desk, receiver: Receiver) -> None:
     subscribe(desk, USER, OTHER, THIRD)
     body = {"conversation_type": "Group", "participant_ids": [OTHER, THIRD]}
     send(desk, "", body | {"message": {"text": "Who comes?"}})
-
     assert [USER, OTHER, THIRD] == [post.json["for_user_id"] for post in receiver.received]
 
 

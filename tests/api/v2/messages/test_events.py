@@ -132,7 +132,6 @@ def test_a_file_is_downloaded(box: Sandbox, category: str, kind: str, extension:
     """What was uploaded for direct messages comes back byte by byte."""
     media_id = upload(box, PNG, category, kind)
     sent = send(box, OTHER, text="Look", attachments=[{"media_id": media_id}])
-
     assert PNG == download(box, sent, media_id, extension)
 
 
@@ -154,7 +153,6 @@ def test_an_image_that_says_it_is_huge(box: Sandbox) -> None:
     header = PNG[:16] + b"\x7f\xff\xff\xff\x00\x00\x00\x02" + PNG[24:]
     media_id = upload(box, header, "post_image")
     made = download(box, send(box, OTHER, attachments=[{"media_id": media_id}]), media_id, "png")
-
     assert (4096, 2) == (int.from_bytes(made[16:20]), int.from_bytes(made[20:24]))
 
 
@@ -162,7 +160,6 @@ def test_an_image_that_says_it_is_huge(box: Sandbox) -> None:
 def test_what_is_kept(box: Sandbox, size: int, kept: int) -> None:
     """Files of up to 5 MiB are kept, larger ones are not."""
     media_id = upload(box, bytes(size), "dm_gif", "image/gif")
-
     assert kept == box.world.store.count("media_contents", {"media_id": media_id})
 
 
@@ -170,7 +167,6 @@ def test_a_download_is_in_the_journal(box: Sandbox) -> None:
     """The journal shows a download without failing at its bytes."""
     box.call("GET", FILE, keys=USER_TOKEN)
     entry = box.client.get("/_mock/requests?limit=1")
-
     assert "dm_conversations.download" in json.dumps(entry.get_json())
 
 

@@ -89,7 +89,6 @@ def test_both_read_it(box: Sandbox) -> None:
 def test_to_a_conversation(box: Sandbox, place: str, conversation: str) -> None:
     """A conversation of two, known or new, takes messages by its id; a user writes to oneself."""
     sent = data_of(send(box, f"{CHATS}/{place}/messages"), 201)
-
     assert conversation == sent["dm_conversation_id"]
 
 
@@ -123,7 +122,6 @@ def test_size_of_a_group(box: Sandbox, others: list[str], status: int) -> None:
 def test_a_group_that_a_user_left(box: Sandbox) -> None:
     """Who left a group reads what was before, and can send nothing."""
     path = f"{CHATS}/{GROUP}/messages"
-
     assert (201, 404) == tuple(send(box, path, keys).status_code for keys in (HARBOR, NORTHBIKE))
     assert "Hello" not in texts(box, "/2/dm_events", NORTHBIKE)
 
@@ -174,7 +172,6 @@ def test_permissions_to_send(box: Sandbox, missing: str) -> None:
 def test_permissions_to_read(box: Sandbox, path: str, permissions: list[str], status: int) -> None:
     """Reading needs two of them."""
     box.change("apps", "11827", _permissions=permissions)
-
     box.read(path, status=status)
 
 
@@ -213,7 +210,6 @@ def test_one(box: Sandbox) -> None:
 def test_participant_ids(box: Sandbox, event_id: str, expected: list[str] | None) -> None:
     """Only joins and leaves name participants: those who joined or left."""
     found = read(box, event_id, dm_event__fields="participant_ids")["data"]
-
     assert expected == found.get("participant_ids")
 
 
@@ -232,7 +228,6 @@ def test_expansions(box: Sandbox) -> None:
 def test_types(box: Sandbox) -> None:
     """The list may be of some types."""
     body = read(box, event_types="ParticipantsJoin,ParticipantsLeave")
-
     assert [LEAVE, JOIN] == [event["id"] for event in body["data"]]
 
 

@@ -52,7 +52,6 @@ class Client(AppClient):
 def test_newest_first(client: Client) -> None:
     """All stories of the time that have the word, newest first; without any there is no data."""
     body = client.search(max_age_hours=720).get_json()
-
     assert [MARKET, FUTURES] == [story["id"] for story in body["data"]]
     assert {"result_count": 2} == body["meta"]
     assert {"meta": {"result_count": 0}} == client.search("zeppelin").get_json()
@@ -97,7 +96,6 @@ def test_age(client: Client, hours: int, query: dict[str, int]) -> None:
     """Stories older than max_age_hours, by default a week, are left out."""
     client.add(1, "Zeppelin", age=timedelta(hours=hours))
     client.add(2, "Zeppelin", age=timedelta(hours=hours, milliseconds=1))
-
     assert ["1"] == client.ids("zeppelin", **query)
 
 

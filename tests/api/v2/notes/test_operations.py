@@ -100,7 +100,6 @@ def test_length(box: Sandbox, length: int, accepted: bool) -> None:
     """A note has at most 280 characters, of which an address counts 23."""
     url = "https://northbike.example/a-very-long-path-to-the-lanes"
     answer = write(box, info=INFO | {"text": "x" * (length - 24) + " " + url})
-
     assert accepted == (200 == answer.status_code)
     assert accepted or ["info.text must have 1 to 280 characters, got 281"] == messages(answer)
 
@@ -115,7 +114,6 @@ def test_tags(box: Sandbox, classification: str, tags: list[str], accepted: bool
     """Misleading posts have at least one tag, others none."""
     info = INFO | {"classification": classification, "misleading_tags": tags}
     answer = write(box, info=info)
-
     assert accepted == (200 == answer.status_code)
     assert accepted or 1 == len(messages(answer))
 
@@ -135,7 +133,6 @@ def test_once(box: Sandbox) -> None:
 def test_deleted(box: Sandbox) -> None:
     """A deleted note is gone, and another one can be written."""
     answer = box.call("DELETE", f"{PATH}/{create(box)}")
-
     assert {"data": {"deleted": True}} == answer.get_json()
     assert {"meta": {"result_count": 0}} == read(box)
     create(box)
@@ -222,7 +219,6 @@ def test_eligible(box: Sandbox) -> None:
 def test_selection(box: Sandbox, selection: str, found: set[str]) -> None:
     """A language, or all, and the size of the feed can be chosen."""
     add_post(box, 2, lang="de")
-
     assert found == set(ids(read(box, ELIGIBLE, post_selection=selection)))
 
 
@@ -261,7 +257,6 @@ def score(box: Sandbox, **body: Any) -> float:
 def test_score(box: Sandbox) -> None:
     """The score is between 0 and 1, and the same for the same note."""
     scores = [score(box, note_text=text) for text in (TEXT, TEXT, f"{TEXT}.")]
-
     assert scores[0] == scores[1] != scores[2]
     assert all(isinstance(each, float) and 0 <= each <= 1 for each in scores)
 
@@ -284,7 +279,6 @@ def test_bucket(box: Sandbox) -> None:
 def test_other_path(box: Sandbox) -> None:
     """The path of a later version answers the same."""
     later = "/2/notes/evaluate"
-
     assert evaluate(box).get_json() == evaluate(box, later).get_json()
     assert 403 == evaluate(box, later, NORTHBIKE).status_code
 

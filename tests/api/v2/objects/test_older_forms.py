@@ -79,7 +79,6 @@ def test_repost(desk: Desk) -> None:
     """A repost shows the other post, if it is known."""
     reposted = {"id": "70", "text": "First.", "author_id": USER}
     references = [{"type": "reposted", "id": "70"}]
-
     assert "First." == make(desk, reposted, referenced_posts=references)["reposted_status"]["text"]
     assert "reposted_status" not in make(desk, referenced_posts=references)
 
@@ -128,7 +127,6 @@ def test_long_text(desk: Desk, length: int, long: bool) -> None:
 def test_long_text_of_a_note(desk: Desk) -> None:
     """The whole text of a long post is under note_post."""
     shown = make(desk, text="x" * 280, note_post={"text": "x" * 300})
-
     assert 300 == len(shown["extended_post"]["full_text"])
 
 
@@ -141,6 +139,5 @@ def test_odd_values(desk: Desk) -> None:
     """A payload that somebody made up fails nothing."""
     odd: Any = {"created_at": "soon", "entities": 5, "public_metrics": [], "lang": 7}
     shown = make(desk, referenced_posts="x", **odd)
-
     expected = {"created_at": "Fri Nov 20 12:00:30 +0000 2026", "lang": "en", "reply_count": 0}
     assert expected.items() <= shown.items()

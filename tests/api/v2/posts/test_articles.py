@@ -98,7 +98,6 @@ def test_ranges(box: Sandbox, name: str, offset: int, length: int, accepted: boo
     """A range lies within the text of its block."""
     (whole,) = BLOCK[name]
     answer = draft(box, LINK, {name: [{**whole, "offset": offset, "length": length}]})  # type: ignore[dict-item]
-
     assert accepted == (201 == answer.status_code)
     assert accepted or 1 == len(messages(answer))
 

@@ -79,7 +79,6 @@ def test_posts_of_protected_users_are_no_activities(box: Sandbox) -> None:
     """They are stored, but recorded nowhere else."""
     box.change("users", HARBOR, protected=True)
     made = make(box, HARBOR, "Quietly")
-
     assert [] == made.activities
     assert [] == remove(box, made.record)
 

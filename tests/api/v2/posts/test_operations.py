@@ -90,7 +90,6 @@ def test_older_names_are_taken(box: Sandbox) -> None:
     """The older keys of the body mean the same."""
     quote = make(box, text="See", quote_tweet_id=COLD_BREW)
     reply = make(box, text="So", reply={"in_reply_to_tweet_id": quote})
-
     assert [{"type": "quoted", "id": COLD_BREW}] == show(box, quote)["referenced_posts"]
     assert [{"type": "replied_to", "id": quote}] == show(box, reply)["referenced_posts"]
 
@@ -274,7 +273,6 @@ def test_payloads_have_a_field_from_its_date_on(box: Sandbox) -> None:
 def test_all_releases_know_all_keys() -> None:
     """With --releases all a key is read before its date."""
     box = sandbox(freeze=datetime(2025, 1, 1, tzinfo=UTC), releases="all")
-
     assert box.record("posts", make(box, paid_partnership=True))["_paid_partnership"] is True
 
 
@@ -282,7 +280,6 @@ def test_what_has_no_effect(box: Sandbox) -> None:
     """A key that changes nothing is named in the warnings."""
     reply = {"in_reply_to_post_id": make(box), "auto_populate_reply_metadata": True}
     answer = post(box, text="So", reply=reply)
-
     assert (201, "no-effect") == (answer.status_code, answer.headers["X-Mock-Warnings"])
 
 
@@ -306,7 +303,6 @@ def test_the_same_text_again(box: Sandbox) -> None:
 def test_the_length_of_a_text(box: Sandbox, subscription: str, most: int) -> None:
     """The longest text is taken, one character more is refused."""
     box.change("users", OWN, subscription_type=subscription)
-
     make(box, text="\u6771" * (most // 2))
     refuse(post(box, text="\u6771" * (most // 2) + "a"), f"is {most + 1:,} of {most:,}")
 
@@ -314,7 +310,6 @@ def test_the_length_of_a_text(box: Sandbox, subscription: str, most: int) -> Non
 def test_a_long_text_is_cut_where_it_is_shown(box: Sandbox) -> None:
     """Text has 280 characters, note_post the whole; one of 280 is not cut."""
     long, short = show(box, make(box, text="a" * 281)), show(box, make(box, text="b" * 280))
-
     assert "a" * 279 + "\u2026" == long["text"]
     assert {"text": "a" * 281} == long["note_post"]
     assert ("b" * 280, False) == (short["text"], "note_post" in short)
@@ -345,7 +340,6 @@ def test_reply_settings_hold_for_everybody(box: Sandbox, settings: str) -> None:
     """Without a mention, a follow or verification there is no reply, whatever the app's tier."""
     make_enterprises(box)
     limited = {"in_reply_to_post_id": make(box, reply_settings=settings)}
-
     refuse(post(box, NORTHBIKE, text="1", reply=limited), "you have not been mentioned")
     make(box, text="2", reply=limited)
 
@@ -396,7 +390,6 @@ def test_quotes_are_for_enterprises(tier: str, moment: datetime, status: int) ->
     """With `--tiers on`, only apps of enterprises quote from 2026-04-20 on; others post."""
     box = sandbox(freeze=moment, tiers="on")
     box.change("apps", "11827", _tier=tier)
-
     assert status == post(box, text="Look", quote_post_id=COLD_BREW).status_code
     make(box, text="Hello")
 
@@ -498,7 +491,6 @@ def test_missing_posts_among_others(box: Sandbox) -> None:
 def test_the_number_of_ids(box: Sandbox) -> None:
     """A hundred are taken, one more is refused."""
     ids = ",".join(str(number) for number in range(1, 101))
-
     assert 100 == len(read(box, f"/2/posts?ids={ids}")["errors"])
     text = "size [101] is not between 1 and 100"
     assert [text] == [e["message"] for e in read(box, f"/2/posts?ids={ids},101", 400)["errors"]]

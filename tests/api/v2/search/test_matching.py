@@ -87,7 +87,6 @@ TRUTHS = [*((rule, True) for rule in MATCHING), *((rule, False) for rule in OTHE
 def test_the_beginning_of_a_conversation(product: Product) -> None:
     """conversation_id finds the replies, not the post that they answer."""
     matches = compile_rule(tree("conversation_id:95", product), product)
-
     assert matches(subject(product=product))
     assert not matches(subject(POST | {"id": "95"}, product))
 
@@ -141,7 +140,6 @@ def test_every_evaluated_operator_is_in_the_table() -> None:
     """The tables above hold each operator once with a match and once without."""
     shown = " ".join(rule for rule, _ in TRUTHS) + " quotes_of_post_id: min_likes: min_replies:"
     shown += " min_reposts: list:"
-
     evaluated = {name for name, each in OPERATORS.items() if each.available and each.evaluated}
     assert set() == {name for name in evaluated if f"{name}:" not in shown}
 

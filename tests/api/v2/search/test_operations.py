@@ -71,7 +71,6 @@ def test_the_newest_come_first(box: Sandbox, path: str) -> None:
 def test_a_post_is_found_at_once(box: Sandbox) -> None:
     """A search right after a post finds it, and after its deletion no more."""
     made = box.call("POST", "/2/posts", json={"text": "Just made"}).get_json()["data"]["id"]
-
     assert ["Just made"] == find(box, "made")
     box.call("DELETE", f"/2/posts/{made}")
     assert [] == find(box, "made")
@@ -81,7 +80,6 @@ def test_only_the_newest_version_is_found(box: Sandbox) -> None:
     """An edited post is found with its new text alone."""
     old = make(box, "Helo world")
     make(box, "Hello world", previous=old)
-
     assert ["Hello world"] == find(box, "world")
 
 
@@ -111,7 +109,6 @@ def test_who_finds_which_posts(box: Sandbox) -> None:
 def test_diacritics_do_not_count(box: Sandbox) -> None:
     """In a search a word matches with and without its marks."""
     make(box, "Um caf\u00e9")
-
     assert ["Um caf\u00e9"] == find(box, "cafe") == find(box, "CAF\u00c9")
 
 
@@ -230,7 +227,6 @@ def test_the_length_of_a_query(box: Sandbox, path: str, most: int) -> None:
 def test_what_is_accepted_in_vain(box: Sandbox) -> None:
     """An operator that is not evaluated matches nothing, and the journal says so."""
     make(box, "coffee in Seattle")
-
     assert [] == find(box, "coffee place:seattle")
     entry = box.client.get("/_mock/requests?limit=1").get_json()["requests"][-1]
     assert any("place: is accepted here but never matches" in text for text in entry["warnings"])
@@ -243,7 +239,6 @@ def test_recent_reaches_seven_days_back(box: Sandbox) -> None:
     """Posts of exactly seven days ago are found, older ones by the full search alone."""
     make(box, "coffee, just", ago=7 * 24)
     make(box, "coffee, too old", ago=7 * 24 + 0.001)
-
     assert ["coffee, just"] == find(box, "coffee")
     assert ["coffee, just", "coffee, too old"] == find(box, "coffee", ALL)
 
@@ -254,7 +249,6 @@ def test_times(box: Sandbox, path: str) -> None:
     for hours in (1, 2, 3):
         make(box, f"coffee {hours}", ago=hours)
     times = {"start_time": "2026-11-22T09:30:15Z", "end_time": "2026-11-22T11:30:15.000Z"}
-
     assert ["coffee 2", "coffee 3"] == find(box, "coffee", path, **times)
 
 
@@ -324,7 +318,6 @@ def test_the_size_of_a_page(box: Sandbox, path: str, most: int) -> None:
     """From 10 to the largest; ten by default."""
     for number in range(12):
         make(box, f"coffee {number}")
-
     assert 10 == len(find(box, "coffee", path))
     assert 12 == len(find(box, "coffee", path, max_results=most))
 
@@ -333,7 +326,6 @@ def test_the_size_of_a_page(box: Sandbox, path: str, most: int) -> None:
 def test_a_foreign_token(box: Sandbox, path: str) -> None:
     """A token of another list is refused by name."""
     answer = ask(box, path, "coffee", pagination_token="a" * 20)
-
     value = f"The `pagination_token` query parameter value [{'a' * 20}] is not valid"
     assert [value] == messages(answer)
 

@@ -77,5 +77,4 @@ def test_what_cannot_match_is_held_back(world: World, text: str) -> None:
 def test_a_negation_holds_nothing_back(text: str) -> None:
     """Alone it is no condition; beside another term that one remains."""
     sieve = make_sieve(parse(text))
-
     assert (sieve is None) is ("OR" in text)

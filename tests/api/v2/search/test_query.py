@@ -50,7 +50,6 @@ _AMBIGUOUS = (
 def test_rules_that_are_accepted(rule: str) -> None:
     """Rules in the manner of the public examples have no fault."""
     checked = read_rule(rule, "stream")
-
     assert () == checked.faults
     assert checked.tree is not None
 
@@ -98,7 +97,6 @@ def test_rules_that_are_refused(rule: str, faults: tuple[str, ...]) -> None:
 def test_bounds(rule: str, values: tuple[int, ...]) -> None:
     """A sample is from 1 to 100 percent, words near each other are 1 to 6 tokens apart."""
     faults = [read_rule(rule.format(value), "stream").faults for value in values]
-
     assert [True, False, False, True] == [bool(each) for each in faults]
 
 
@@ -128,14 +126,12 @@ def test_nesting(opening: str, closing: str) -> None:
 def test_signs_are_nested_as_well() -> None:
     """Many signs in front of one term are refused, too."""
     (fault,) = read_rule("cat " + "-" * 2000 + "dog", "stream", longest=4096).faults
-
     assert fault.endswith("use fewer brackets and signs (at position 5)")
 
 
 def test_length() -> None:
     """A rule may be as long as the limit, and not one character longer."""
     text = "Rules must be at most 1024 characters long, this one has 1025"
-
     assert [(), (text,)] == [read_rule("a" * length, "stream").faults for length in (1024, 1025)]
 
 
@@ -150,7 +146,6 @@ def test_search_operators() -> None:
 def test_operators_of_older_searches(operator: str) -> None:
     """Operators of the older search are refused by their name."""
     name = operator.partition(":")[0]
-
     expected = (f"Reference to invalid field '{name}' (at position 5)",)
     assert expected == read_rule(f"cat {operator}", "search").faults
 
@@ -164,7 +159,6 @@ def test_operators_of_older_searches(operator: str) -> None:
 def test_older_names(older: str, neutral: str) -> None:
     """The older words are read as the neutral ones."""
     tree = read_rule(older, "stream").tree
-
     assert tree is not None
     assert neutral == spell(tree)
     assert tree == read_rule(neutral, "stream").tree
@@ -173,7 +167,6 @@ def test_older_names(older: str, neutral: str) -> None:
 def test_negated_group() -> None:
     """A negated group is evaluated with a warning, and refused under --strict."""
     text = "a negated group is evaluated, but the documentation advises against it (at position 5)"
-
     assert (text,) == read_rule("cat -(dog OR fish)", "stream").warnings
     assert (text,) == read_rule("cat -(dog OR fish)", "stream", strict=True).faults
 
@@ -184,6 +177,5 @@ def test_negated_group() -> None:
 def test_operators_that_never_match(name: str) -> None:
     """What is accepted and not evaluated is warned of."""
     expected = (f"{name}: is accepted here but never matches (at position 5)",)
-
     product = OPERATORS[name].products[0]
     assert expected == read_rule(f"cat {name}:1", product).warnings

@@ -101,7 +101,6 @@ def test_by_creators(box: Sandbox) -> None:
     """The Spaces of creators that have not ended, the newest first; unknown users have none."""
     shown = read(box, "/by/creator_ids", user_ids=f"{OWN},{OTHER},1")
     assert ([SCHEDULED, LIVE, TICKETED], {"result_count": 3}) == (ids(shown), shown["meta"])
-
     assert {"meta": {"result_count": 0}} == read(box, "/by/creator_ids", user_ids=OTHER)
 
 
@@ -114,7 +113,6 @@ def test_by_creators(box: Sandbox) -> None:
 def test_search(box: Sandbox, query: str, more: dict[str, Any], expected: list[str]) -> None:
     """All words are words of the title; Spaces that have ended are not found."""
     shown = read(box, "/search", query=query, **more)
-
     assert (expected, {"result_count": len(expected)}) == (ids(shown), shown["meta"])
 
 
@@ -205,7 +203,6 @@ def test_made_in_code(box: Sandbox) -> None:
     with box.world.work():
         space = add_space(box.world, box.record("users", OTHER), "Gravel night")
         assert 1 == len(start_space(box.world, space))
-
     assert [space["id"]] == ids(read(box, "/by/creator_ids", user_ids=OTHER))
 
 
@@ -228,6 +225,5 @@ def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
 def test_a_space_that_has_ended(box: Sandbox) -> None:
     """The scenario lets a Space end between two reads of a client."""
     box.client.post("/_mock/scenarios/space-ended-meanwhile/activate")
-
     shown = [read(box, f"/{LIVE}")["data"]["state"] for _ in range(2)]
     assert ["live", "ended"] == shown

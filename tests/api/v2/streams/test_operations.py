@@ -65,7 +65,6 @@ class TestList:
     def test_endpoints(self, client: StreamClient, endpoints: str, count: int) -> None:
         """Only those of some endpoints."""
         client.open()
-
         assert count == len(listed(client, f"?endpoints={endpoints}"))
 
     def test_pages(self, client: StreamClient) -> None:
@@ -85,7 +84,6 @@ class TestList:
         """The connections of other apps are not listed."""
         client.open()
         client.desk.change("connections", client.connections()[0]["id"], _app_id="20993")
-
         assert [] == listed(client)
 
 
@@ -113,7 +111,6 @@ class TestDelete:
     def test_nothing_open(self, client: StreamClient) -> None:
         """Without an open connection nothing happens."""
         found = kill(client, f"{PATH}/all")
-
         assert {"successful_kills": 0, "failed_kills": 0, "results": []} == found
 
     def test_some(self, client: StreamClient) -> None:
@@ -135,7 +132,6 @@ class TestDelete:
     def test_number(self, client: StreamClient, count: int, status: int) -> None:
         """One to a hundred ids."""
         body = {"uuids": [f"{number}" for number in range(count)]}
-
         assert status == client.call("DELETE", PATH, json=body).status_code
 
     def test_endpoint(self, client: StreamClient) -> None:

@@ -89,7 +89,6 @@ def test_a_post_of_the_past_is_newer_by_its_id(box: Sandbox) -> None:
     """Whoever asks for newer ids gets it, although its moment is older."""
     five = make_five(box)
     late = make(box, NEW, "Late", created_at="2026-11-20T12:00:00.000Z")
-
     assert [late] == ids(box, POSTS, since_id=five[0])
     assert [*five[:2], late] == ids(box, POSTS, since_id=five[2])
 
@@ -99,7 +98,6 @@ def test_many_newer_posts(box: Sandbox, few: int, monkeypatch: pytest.MonkeyPatc
     """The page is the same, whether or not the newer posts are few enough to be looked at."""
     monkeypatch.setattr(operations, "_FEW_POSTS", few)
     five = make_five(box)
-
     assert five[:4] == ids(box, POSTS, since_id=five[4])
 
 

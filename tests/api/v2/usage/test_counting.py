@@ -89,7 +89,6 @@ def test_apps_count_for_themselves(world: World, app: Record) -> None:
 def test_other_projects_do_not_count(world: World, app: Record) -> None:
     """What another project reads does not matter."""
     read(world, get_app(world, OTHER_APP), "1")
-
     assert 0 == count_month(world, app)
 
 
@@ -168,7 +167,6 @@ def test_apps_of_one_owner(client: Client, desk: Desk) -> None:
     """A project consists of the apps of one owner; each is listed, and all count."""
     desk.change("apps", OTHER_APP, _owner_user_id=desk.record("apps", APP)["_owner_user_id"])
     data = client.usage(**{"usage.fields": "project_usage,daily_client_app_usage"})
-
     assert [APP, OTHER_APP] == [one["client_app_id"] for one in data["daily_client_app_usage"]]
     assert 412 + 388 + 95 + 27 == data["project_usage"]
 

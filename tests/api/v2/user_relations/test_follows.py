@@ -118,7 +118,6 @@ def test_a_follower_stays_when_the_user_protects_the_posts(box: Sandbox) -> None
     """Who follows already need not ask again."""
     follow(box, OTHER)
     box.change("users", OTHER, protected=True)
-
     assert {"data": {"following": True, "pending_follow": False}} == follow(box, OTHER)
 
 
@@ -183,5 +182,4 @@ def test_a_block_refuses_follows(box: Sandbox, blocker: str, blocked: str, text:
     """Neither of two users can follow the other while one blocks the other."""
     with box.world.work():
         BLOCKS.add(box.world, blocker, blocked)
-
     assert text in follow(box, OTHER, 400)["errors"][0]["message"]

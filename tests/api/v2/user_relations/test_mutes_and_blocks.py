@@ -159,7 +159,6 @@ def test_nobody_learns_of_a_block_or_a_mute(box: Sandbox) -> None:
     """connection_status says them to the one who blocks and mutes, and not to the other."""
     act(box, "blocking")
     act(box, "muting")
-
     assert ["blocking", "muting"] == status(box)
     assert [] == status(box, OWN, NORTHBIKE)
 
@@ -167,7 +166,6 @@ def test_nobody_learns_of_a_block_or_a_mute(box: Sandbox) -> None:
 def test_deprecated() -> None:
     """Blocking and unblocking are marked; they are no longer described."""
     marked = {each.id for each in OPERATIONS if each.deprecated and each.dialect == "v2"}
-
     assert {"blocking.create", "blocking.delete"} <= marked
 
 

@@ -26,7 +26,6 @@ def read(box: Sandbox, path: str, status: int = 200) -> Any:
 def test_the_caller(box: Sandbox) -> None:
     """Without fields: id, name and username of who signs. An app alone has no user."""
     user = {"id": OTHER, "name": "Northbike Co.", "username": "northbike_co"}
-
     assert {"data": user} == box.read("/2/users/me", keys=NORTHBIKE)
     assert read(box, "/2/users/me", 403)["type"].endswith("/unsupported-authentication")
 
@@ -35,7 +34,6 @@ def test_by_id_and_by_name(box: Sandbox) -> None:
     """The same user, whichever way; names in any case."""
     by_id = read(box, f"/2/users/{OWN}")
     by_name = read(box, "/2/users/by/username/Harbor_ROASTERS")
-
     assert by_id == by_name
     assert "harbor_roasters" == by_id["data"]["username"]
 
@@ -50,7 +48,6 @@ def test_by_id_and_by_name(box: Sandbox) -> None:
 def test_an_unknown_user(box: Sandbox, path: str, detail: str) -> None:
     """404, with the problem at the top and once more in errors."""
     body = read(box, path, 404)
-
     assert [detail, detail] == [body["detail"], body["errors"][0]["detail"]]
     assert "user" == body["resource_type"]
 
@@ -131,7 +128,6 @@ def test_a_pinned_post_that_is_deleted(box: Sandbox) -> None:
     made = box.call("POST", "/2/posts", json={"text": "Pinned"}).get_json()["data"]["id"]
     box.change("users", OWN, pinned_post_id=made)
     box.call("DELETE", f"/2/posts/{made}")
-
     assert "pinned_post_id" not in read(box, f"/2/users/{OWN}?user.fields=pinned_post_id")["data"]
 
 
@@ -244,7 +240,6 @@ def test_searching_users(box: Sandbox, query: str, expected: list[str]) -> None:
     add_users(box, ("1", "wind", "North Windmill", 5), ("2", "jo_north", "Jo O'Windy", 20_000))
     if query == "northwind":
         box.change("users", "1", screen_name="northwind")
-
     assert expected == find(box, query)
 
 

@@ -68,7 +68,6 @@ def test_language_streams_carry_their_language(client: Client) -> None:
     lines = [client.open(f"?partition={number}", path=f"{FIREHOSE}/lang/ja") for number in (1, 2)]
     client.post("Bread", fields={"lang": "en"})
     post = client.post("パン", fields={"lang": "ja"})
-
     assert ["パン"] == texts(lines[find_partition(post["id_str"], 2) - 1].next())
 
 
@@ -163,7 +162,6 @@ def test_posts_that_are_not_public(client: Client, kept_back: dict[str, Any]) ->
     lines = client.open(path=SAMPLE)
     client.post("Kept back", fields=kept_back)
     client.post("Seen")
-
     assert ["Seen"] == texts(lines.next())
 
 
@@ -199,7 +197,6 @@ def test_what_expansions_do_not_find(client: Client) -> None:
     """What is missing is named in the line."""
     lines = client.open("?expansions=in_reply_to_user_id", path=SAMPLE)
     client.post("Coffee", fields={"in_reply_to_user_id_str": "404"})
-
     assert "404" == lines.next()["errors"][0]["value"]
 
 

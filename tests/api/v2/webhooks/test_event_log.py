@@ -35,7 +35,6 @@ def minutes_ago(minutes: int) -> str:
 def test_a_minute_is_read_and_written() -> None:
     """`yyyymmddhhmm` is a moment of UTC and comes back as it was."""
     moment = parse_minute("202602281759")
-
     assert datetime(2026, 2, 28, 17, 59, tzinfo=UTC) == moment
     assert "202602281759" == spell_minute(moment + timedelta(seconds=59.9))
 
@@ -105,7 +104,6 @@ def test_a_date_that_is_not_valid_by_itself_is_left_out() -> None:
 def test_everything_wrong_with_a_window_is_told_at_once() -> None:
     """A window that begins in the future and after its end has both faults."""
     texts = [text for _, text in faults(minutes_ago(-5), minutes_ago(2000))]
-
     assert 2 == len(texts)
     assert texts[0].startswith("from_date must not be in the future")
     assert texts[1].startswith("from_date must not be after to_date")

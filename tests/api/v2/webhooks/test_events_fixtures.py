@@ -150,7 +150,6 @@ def test_moments_are_those_of_the_story(events: list[Record]) -> None:
 def test_spaces_name_their_event(events: list[Record]) -> None:
     """The payload of a Space says spaces_start or spaces_end, not the event's dotted name."""
     found = [e["payload"]["event_type"] for e in events if e["event_type"].startswith("spaces.")]
-
     assert ["spaces_start", "spaces_end"] == found
 
 

@@ -92,7 +92,6 @@ class TestCreated:
     def test_a_webhook_id_has_1_to_19_digits(self, desk: Desk, webhook_id: str) -> None:
         """The shortest and the longest id are accepted."""
         desk.put("webhooks", webhook_id, desk.record("webhooks", WEBHOOK) | {"id": webhook_id})
-
         desk.create(webhook_id=webhook_id)
 
     @pytest.mark.spec("A, Other v2 endpoints", "The job re-delivers")
@@ -104,7 +103,6 @@ class TestCreated:
     def test_unknown_keys_are_ignored_with_a_warning(self, desk: Desk) -> None:
         """A key that the spec does not name changes nothing, and the journal says so."""
         desk.create(reason="audit")
-
         (entry,) = desk.world.journal
         assert ["key 'reason' is unknown and was ignored"] == list(entry.warnings)
 
@@ -113,7 +111,6 @@ class TestCreated:
         with Desk(nowhere(), strict=True) as desk:
             refused = body_of(desk.post(reason="audit"), 501)
             desk.create()
-
         assert "parameters.ignored" in refused["detail"]
 
 
@@ -147,7 +144,6 @@ class TestRefused:
         """1 to 19 ASCII digits in a string, nothing else; the problem contains the value."""
         body = desk.body() | {"webhook_id": value}
         answer = desk.call("POST", "/2/webhooks/replay", keys=BEARER, json=body)
-
         assert ["webhook_id"] == list(faults_in(answer))
 
     @pytest.mark.spec(REPLAY_REQUEST, "from_date: yes", "to_date: yes: UTC")
@@ -201,7 +197,6 @@ class TestRefused:
         with Desk(nowhere(), replay_minimum_age=True) as desk:
             young = faults_in(desk.post(from_date="202611201130", to_date="202611201151"))
             desk.create(from_date="202611201129", to_date="202611201150")
-
         assert ["from_date", "to_date"] == list(young)
 
     def test_the_window_is_read_against_the_worlds_clock(self, desk: Desk) -> None:
@@ -209,7 +204,6 @@ class TestRefused:
         desk.world.clock.travel(NOW - timedelta(days=30))
         desk.create(from_date="202610201200", to_date="202610211200")
         later = desk.post(from_date="202611201100", to_date="202611201200")
-
         assert ["from_date", "to_date"] == list(faults_in(later))
 
     @pytest.mark.spec(REPLAY_REQUEST, "JSON body, Content-Type")
@@ -220,7 +214,6 @@ class TestRefused:
     def test_another_content_type_is_refused(self, desk: Desk, content_type: str) -> None:
         """Only application/json is read."""
         answer = send(desk, content_type=content_type)
-
         assert PROBLEM == answer.content_type
         assert "needs Content-Type application/json" in body_of(answer, 415)["detail"]
 
@@ -233,7 +226,6 @@ class TestRefused:
     ) -> None:
         """A charset after application/json, and its case, are no reason to refuse."""
         found = faults_in(send(desk, content_type=content_type))
-
         assert {"webhook_id", "from_date", "to_date"} == set(found)
 
     @pytest.mark.spec(REPLAY_REQUEST, "JSON body, Content-Type")
@@ -242,7 +234,6 @@ class TestRefused:
     def test_a_body_that_is_no_object_is_refused(self, desk: Desk, body: bytes) -> None:
         """Nothing, half of it, an array, a text, null and too deep a nest all answer 400."""
         answer = send(desk, body)
-
         assert {} == faults_in(answer)
         assert 1 == len(answer.get_json()["errors"])
 
@@ -270,7 +261,6 @@ class TestWhoMay:
     def test_an_invalidated_token_has_code_89(self, desk: Desk) -> None:
         """A token that was valid once answers 401 with code 89 in an errors array."""
         desk.change("tokens", BEARER, state="invalidated")
-
         assert [89] == [error["code"] for error in body_of(desk.post(), 401)["errors"]]
 
     @pytest.mark.spec(PROBLEM_OBJECT, "unsupported-authentication")
@@ -278,7 +268,6 @@ class TestWhoMay:
     def test_a_users_token_is_not_supported(self, desk: Desk) -> None:
         """OAuth 1.0a user context answers unsupported-authentication, 403."""
         answer = desk.call("POST", "/2/webhooks/replay", json=desk.body())
-
         problem = "http://localhost/2/problems/unsupported-authentication"
         assert problem == body_of(answer, 403)["type"]
 
@@ -330,7 +319,6 @@ class TestConflict:
     def test_another_webhook_is_free(self, desk: Desk) -> None:
         """A job of one webhook does not block another webhook's."""
         desk.create()
-
         assert 200 == desk.post(webhook_id=SECOND_WEBHOOK).status_code
         assert 409 == desk.post(webhook_id=SECOND_WEBHOOK).status_code
 
@@ -353,7 +341,6 @@ class TestConflict:
         job_id = desk.create()
         with desk.world.work():
             desk.world.transitions.move("replay_job", job_id, end)
-
         assert 200 == desk.post().status_code
 
     def test_the_clock_outlives_the_conflict(self, desk: Desk) -> None:
@@ -372,7 +359,6 @@ class TestConflict:
         desk.pace("polls", polls=2)
         desk.create()
         desk.wait()
-
         assert [409, 200] == [desk.post().status_code for _ in range(2)]
 
     @pytest.mark.spec(REPLAY, "Conflict problem")
@@ -420,6 +406,5 @@ class TestLimit:
     def test_it_is_off_by_default(self, desk: Desk) -> None:
         """The spec shows no number, so by default nothing is counted or shown."""
         statuses = {desk.post(webhook_id="404").status_code for _ in range(101)}
-
         assert {404} == statuses
         assert "x-rate-limit-limit" not in desk.post().headers

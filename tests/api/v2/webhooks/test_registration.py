@@ -67,7 +67,6 @@ def test_register_with_envelope(settings: dict[str, Any], receiver: Receiver) ->
     """With --webhook-envelope data, and on the recorded wire, the record is under data."""
     with Desk(**settings) as desk:
         body = Client(desk).register(receiver.url).get_json()
-
         assert {"data"} == set(body)
         assert receiver.url == body["data"]["url"]
 
@@ -85,9 +84,7 @@ def test_fields(client: Client) -> None:
 def test_failed_challenge(client: Client, receiver: Receiver, status: int, body: bytes) -> None:
     """An address that fails its challenge is refused, and nothing is stored."""
     receiver.challenge = lambda _: (status, body)
-
     (message,) = messages(client.register(receiver.url))
-
     assert message.startswith("CrcValidationFailed: URL returned bad response during CRC")
     assert [] == client.ids()
 
@@ -95,7 +92,6 @@ def test_failed_challenge(client: Client, receiver: Receiver, status: int, body:
 def test_nobody_listens(client: Client) -> None:
     """An address at which nothing listens fails its challenge."""
     (message,) = messages(client.register(f"http://127.0.0.1:{unused_port()}/"))
-
     assert message.startswith("CrcValidationFailed: ")
     assert "nothing listens" in message
 
@@ -108,7 +104,6 @@ def test_nobody_listens(client: Client) -> None:
 def test_address(client: Client, url: str) -> None:
     """What is no http address is refused before any challenge."""
     (message,) = messages(client.register(url))
-
     assert message.startswith("UrlValidationFailed: ")
 
 
@@ -150,9 +145,7 @@ def test_strict_refuses(receiver: Receiver) -> None:
 def test_duplicate(client: Client, receiver: Receiver) -> None:
     """An app registers an address once."""
     client.register(receiver.url)
-
     (message,) = messages(client.register(receiver.url))
-
     assert message.startswith("DuplicateUrlFailed: ")
     assert 1 == len(receiver.challenges)
 
@@ -236,7 +229,6 @@ def test_foreign_webhook(client: Client, receiver: Receiver, method: str) -> Non
     """Another app's webhook looks as if it did not exist."""
     path = f"{PATH}/{client.create(receiver.url)}"
     (message,) = messages(client.call(method, path, keys=NORTHBIKE))
-
     assert message.startswith("WebhookIdInvalid: ")
     assert 1 == len(client.ids())
 
@@ -289,7 +281,6 @@ class TestValidityOverTime:
         receiver.challenge = lambda _: (503, b"")
         for _ in range(7):
             self.advance(desk, hours=4)
-
         assert (False, 3) == (desk.record("webhooks", webhook)["valid"], len(receiver.challenges))
 
     @pytest.mark.parametrize(("hours", "valid"), [(27.9, True), (28, False), (29, False)])
@@ -298,7 +289,6 @@ class TestValidityOverTime:
         passed = desk.record("webhooks", webhook)["_passed_at"]
         desk.lead_to(f"http://127.0.0.1:{unused_port()}/", webhook, _passed_at=passed)
         self.advance(desk, hours=hours)
-
         assert valid == desk.record("webhooks", webhook)["valid"]
 
     def test_every_half_hour(self, desk: Desk, receiver: Receiver, webhook: str) -> None:
@@ -315,7 +305,6 @@ class TestValidityOverTime:
         """A webhook of the fixtures, which never passed a challenge, stays as it is."""
         with Desk() as desk:
             self.advance(desk, hours=100)
-
             assert desk.record("webhooks", WEBHOOK)["valid"]
             assert [] == desk.deliveries()
 
