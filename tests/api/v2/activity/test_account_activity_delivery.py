@@ -15,6 +15,7 @@ from mock_platform.api.v2.activity.account_activity_delivery import (
 from mock_platform.api.v2.activity.activities import FanOut, make_topic, record_activity
 from mock_platform.api.v2.objects.older_forms import make_user_object
 from mock_platform.api.v2.objects.relations import BLOCKS
+from tests.api.v2.posts.support import relate
 from tests.support import HARBOR
 from tests.support_receiver import Receiver, sign
 from tests.support_replay import WEBHOOK, Desk
@@ -201,8 +202,7 @@ def test_posts(desk: Desk, kind: str) -> None:
 def test_mentions(desk: Desk) -> None:
     """A mention says in words whether the user has blocked the author."""
     assert "false" == make(desk, "post.mention.create", BARE_POST)["user_has_blocked"]
-    with desk.world.work():
-        BLOCKS.add(desk.world, USER, BARE_POST["author_id"])
+    relate(desk, BLOCKS, USER, BARE_POST["author_id"])
     assert "true" == make(desk, "post.mention.create", BARE_POST)["user_has_blocked"]
 
 

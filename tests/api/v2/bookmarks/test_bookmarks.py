@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from mock_platform.api.v2.objects.relations import BLOCKS, BOOKMARKS, FOLLOWS
+from tests.api.v2.posts.support import read_metrics, relate
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Sandbox, data_of
 from tests.walks import walk_both_ways
@@ -59,9 +60,7 @@ def ids(box: Sandbox, path: str = PATH) -> list[str]:
 
 def count(box: Sandbox, post_id: str = POST) -> int:
     """How many bookmarks a post shows."""
-    fields: Any = {"post.fields": "public_metrics"}
-    shown = box.read(f"/2/posts/{post_id}", keys=BEARER, **fields)
-    return int(shown["data"]["public_metrics"]["bookmark_count"])
+    return int(read_metrics(box, f"/2/posts/{post_id}")["bookmark_count"])
 
 
 def test_keeping_and_removing(box: Sandbox) -> None:
@@ -202,8 +201,7 @@ def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
 
 def test_a_block_refuses_bookmarks(box: Sandbox) -> None:
     """Posts of a user who blocks the caller cannot be kept."""
-    with box.world.work():
-        BLOCKS.add(box.world, OTHER, OWN)
+    relate(box, BLOCKS, OTHER, OWN)
     assert "not authorized to see the Post" in keep(box, ORIGINAL, 403)["detail"]
 
 

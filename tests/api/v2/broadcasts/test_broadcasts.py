@@ -15,6 +15,7 @@ from mock_platform.api.v2.broadcasts.records import (
     SCHEDULED_FIELDS,
 )
 from mock_platform.world.clock import epoch_millis
+from tests.api.v2.posts.support import list_activities
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox
 
@@ -57,8 +58,7 @@ def select(*fields: str) -> dict[str, Any]:
 
 def list_events(box: Sandbox) -> list[tuple[str, dict[str, Any]]]:
     """The activities of broadcasts: their types and payloads, oldest first."""
-    found = [entry.record for entry in box.world.store.page("activities")]
-    return [(each["event_type"], each["payload"]) for each in found]
+    return list_activities(box, "event_type", "payload")
 
 
 def test_a_broadcast_with_all_fields(box: Sandbox) -> None:
@@ -85,10 +85,8 @@ def test_pages_and_ids(box: Sandbox) -> None:
     picked = box.read(PATH, ids=f"{MANUAL},{THEIRS},nobody")
 
     assert [WEEKLY, MANUAL, RUNNING] == [each["id"] for each in first["data"]]
-    assert (["1LvHarborEnd0"], {"result_count": 1}) == (
-        [each["id"] for each in rest["data"]],
-        rest["meta"],
-    )
+    assert ["1LvHarborEnd0"] == [each["id"] for each in rest["data"]]
+    assert {"result_count": 1} == rest["meta"]
     assert [MANUAL] == [each["id"] for each in picked["data"]]
     assert [THEIRS, "nobody"] == [each["value"] for each in picked["errors"]]
 

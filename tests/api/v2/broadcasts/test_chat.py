@@ -9,6 +9,7 @@ from typing import Any
 from mock_platform.api.v2.broadcasts.records import BROADCASTS, MESSAGE_FIELDS, MUTES
 from mock_platform.api.v2.objects.relations import BLOCKS
 from mock_platform.world.clock import epoch_millis
+from tests.api.v2.posts.support import relate
 from tests.refusals import Refusal, refusals
 from tests.support import NORTHBIKE, Keys, Sandbox
 
@@ -119,8 +120,7 @@ def test_the_chat_ends_with_the_broadcast(box: Sandbox) -> None:
 
 def test_who_is_blocked(box: Sandbox) -> None:
     """For whom the owner blocks there is no broadcast."""
-    with box.world.work():
-        BLOCKS.add(box.world, OWN, OTHER)
+    relate(box, BLOCKS, OWN, OTHER)
     send(box, "Hello?", status=404)
 
 

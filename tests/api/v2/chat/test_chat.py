@@ -29,6 +29,7 @@ from tests.api.v2.chat.people import (
     post,
     sign,
 )
+from tests.api.v2.posts.support import list_activities, relate
 from tests.refusals import Refusal, refusals
 from tests.support import HARBOR, Keys, Sandbox, body_of, data_of
 
@@ -51,10 +52,9 @@ def ids(page: Any) -> list[str]:
     return [each["id"] for each in page.get("data", ())]
 
 
-def activities(box: Sandbox) -> list[tuple[str, str]]:
+def activities(box: Sandbox) -> list[tuple[str, ...]]:
     """Name and user of each activity that was recorded."""
-    found = box.world.store.page("activities")
-    return [(each.record["event_type"], each.record["user_id"]) for each in found]
+    return list_activities(box, "event_type", "user_id")
 
 
 def read_event(text: str) -> dict[int, bytes]:
@@ -219,8 +219,7 @@ def test_new_members(box: Sandbox) -> None:
 def test_members_who_left(box: Sandbox) -> None:
     """Keys of users who no longer take part are not served, and they find no conversation."""
     before = events(box, TRIO)["meta"]["conversation_key_events"][0]
-    with box.world.work():
-        box.world.store.remove("chat_members", f"{TRIO}:{INES_ID}")
+    box.remove("chat_members", f"{TRIO}:{INES_ID}")
     after = events(box, TRIO)["meta"]["conversation_key_events"][0]
 
     assert INES_ID.encode() in b64decode(before)
@@ -405,9 +404,8 @@ def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
 
 def test_a_block_ends_messages(box: Sandbox) -> None:
     """Who blocks a user gets no message of theirs, and is in no new group."""
-    with box.world.work():
-        BLOCKS.add(box.world, INES_ID, HARBOR_ID)
-        BLOCKS.add(box.world, HARBOR_ID, NORTHBIKE_ID)
+    relate(box, BLOCKS, INES_ID, HARBOR_ID)
+    relate(box, BLOCKS, HARBOR_ID, NORTHBIKE_ID)
     sent = box.call("POST", f"{CHATS}/{PAIR}/messages", json=make_message("m"))
     begun = box.call("POST", f"{CHATS}/{INES_ID}/keys",
                      json=make_keys([HARBOR_ID, INES_ID], NEWER))  # fmt: skip

@@ -47,8 +47,7 @@ def test_keys_of_several_users(box: Sandbox) -> None:
 
 def test_a_user_without_keys(box: Sandbox) -> None:
     """There is no data."""
-    with box.world.work():
-        box.world.store.remove("public_keys", f"{INES_ID}:1770112800000")
+    box.remove("public_keys", f"{INES_ID}:1770112800000")
     assert {} == box.read(f"/2/users/{INES_ID}/public_keys")
 
 

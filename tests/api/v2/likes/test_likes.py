@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS, LIKES
-from tests.api.v2.posts.support import add_user
+from tests.api.v2.posts.support import add_user, list_activities, read_metrics, relate
 from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Sandbox, data_of, sandbox
 from tests.walks import walk_both_ways
 
@@ -39,18 +39,15 @@ def list_liked(box: Sandbox) -> list[str]:
     return [post["id"] for post in box.read(LIST).get("data", ())]
 
 
-def counts(box: Sandbox, post_id: str = LIKED, user: str = OWN) -> tuple[int, int]:
-    """The likes of a post, and of a user."""
-    fields: Any = {"post.fields": "public_metrics", "user.fields": "public_metrics"}
-    post = box.read(f"/2/posts/{post_id}", keys=BEARER, **fields)["data"]["public_metrics"]
-    liker = box.read(f"/2/users/{user}", keys=BEARER, **fields)["data"]["public_metrics"]
-    return post["like_count"], liker["like_count"]
+def counts(box: Sandbox, post_id: str = LIKED) -> tuple[int, int]:
+    """The likes of a post, and of the caller."""
+    paths = f"/2/posts/{post_id}", f"/2/users/{OWN}"
+    return tuple(read_metrics(box, path)["like_count"] for path in paths)  # type: ignore[return-value]
 
 
-def sent(box: Sandbox) -> list[tuple[str, str, str]]:
+def sent(box: Sandbox) -> list[tuple[str, ...]]:
     """What became of the likes: the type, the user and the direction of each activity."""
-    found = (entry.record for entry in box.world.store.page("activities"))
-    return [(each["event_type"], each["user_id"], each["direction"]) for each in found]
+    return list_activities(box, "event_type", "user_id", "direction")
 
 
 def test_liking_and_unliking(box: Sandbox) -> None:
@@ -98,8 +95,7 @@ def test_ones_own_and_protected(box: Sandbox) -> None:
 
     box.change("users", OTHER, protected=True)
     assert "not authorized to see the Post" in like(box, LIKED, 403)["detail"]
-    with box.world.work():
-        FOLLOWS.add(box.world, OWN, OTHER)
+    relate(box, FOLLOWS, OWN, OTHER)
     like(box, LIKED)
     assert [LIKED, OWN_POST] == list_liked(box)
     assert 1 == len(sent(box))
@@ -161,8 +157,7 @@ def test_events_on_command_change_the_same_records(box: Sandbox) -> None:
 def test_who_likes_is_for_the_author(box: Sandbox) -> None:
     """Others get an empty list; suspended users are left out."""
     for user in (OTHER, INES):
-        with box.world.work():
-            LIKES.add(box.world, user, OWN_POST)
+        relate(box, LIKES, user, OWN_POST)
     path = f"/2/posts/{OWN_POST}/liking_users"
 
     assert [INES, OTHER] == [user["id"] for user in box.read(path)["data"]]
@@ -195,8 +190,7 @@ def test_pages_of_users(box: Sandbox) -> None:
     """Liking users have short tokens, and the latest like first."""
     for number in "1234567":
         add_user(box, number)
-        with box.world.work():
-            LIKES.add(box.world, number, OWN_POST)
+        relate(box, LIKES, number, OWN_POST)
     pages, tokens = walk_both_ways(box, f"/2/posts/{OWN_POST}/liking_users", HARBOR, 3)
 
     assert [["7", "6", "5"], ["4", "3", "2"], ["1"]] == pages
@@ -206,8 +200,7 @@ def test_pages_of_users(box: Sandbox) -> None:
 @pytest.mark.parametrize(("blocker", "blocked"), [(OTHER, OWN), (OWN, OTHER)])
 def test_a_block_refuses_likes(box: Sandbox, blocker: str, blocked: str) -> None:
     """Neither of two users can like the posts of the other while one blocks the other."""
-    with box.world.work():
-        BLOCKS.add(box.world, blocker, blocked)
+    relate(box, BLOCKS, blocker, blocked)
     like(box, LIKED, 403)
     assert [] == sent(box)
 

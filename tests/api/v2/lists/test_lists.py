@@ -10,8 +10,9 @@ import pytest
 
 from mock_platform.api.v2.lists.records import LIST_MEMBERS, LIST_PINS
 from mock_platform.api.v2.objects.relations import BLOCKS
+from tests.api.v2.posts.support import ids, read_metrics, relate
 from tests.refusals import Refusal, refusals
-from tests.support import BEARER, NORTHBIKE, USER_TOKEN, Keys, Sandbox
+from tests.support import BEARER, NORTHBIKE, USER_TOKEN, Sandbox
 from tests.walks import walk, walk_both_ways
 
 SETTINGS = {"dataset": "small"}
@@ -29,16 +30,9 @@ def write(box: Sandbox, method: str, path: str, body: Any = None, status: int = 
     return answer.get_json()["data"]
 
 
-def ids(box: Sandbox, path: str, keys: Keys | str = BEARER, **query: Any) -> list[str]:
-    """The ids that a list has."""
-    return [each["id"] for each in box.read(path, keys=keys, **query).get("data", ())]
-
-
 def count(box: Sandbox, user: str) -> int:
     """In how many lists a user is said to be."""
-    query: Any = {"user.fields": "public_metrics"}
-    shown = box.read(f"/2/users/{user}", keys=BEARER, **query)
-    return int(shown["data"]["public_metrics"]["listed_count"])
+    return int(read_metrics(box, f"/2/users/{user}")["listed_count"])
 
 
 def show(box: Sandbox, list_id: str, *fields: str) -> list[Any]:
@@ -120,8 +114,7 @@ def test_counts_follow_the_lists_of_a_world(box: Sandbox) -> None:
 def test_a_list_turns_private_and_public(box: Sandbox) -> None:
     """It loses its followers and their pins but not its owner's, and is counted again later."""
     before, path = count(box, INES), f"/2/lists/{ROASTERS}"
-    with box.world.work():
-        LIST_PINS.add(box.world, INES, ROASTERS)
+    relate(box, LIST_PINS, INES, ROASTERS)
     assert [INES] == ids(box, f"{path}/followers")
 
     for _ in range(2):

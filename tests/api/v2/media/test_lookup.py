@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mock_platform.api.v2.objects.relations import FOLLOWS
+from tests.api.v2.posts.support import relate
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox
 
@@ -60,8 +61,7 @@ def test_media_of_hidden_and_of_deleted_posts(box: Sandbox) -> None:
         assert error["type"].endswith("/not-authorized-for-resource")
     alone = box.call("GET", f"/2/media/{VIDEO}", keys=NORTHBIKE)
     assert 403 == alone.status_code
-    with box.world.work():
-        FOLLOWS.add(box.world, OTHER, OWN)
+    relate(box, FOLLOWS, OTHER, OWN)
     assert "data" in look_up(box, NORTHBIKE, VIDEO)
     assert 200 == box.call("DELETE", f"/2/posts/{POST}").status_code
 

@@ -83,17 +83,6 @@ def test_posts_of_protected_users_are_no_activities(box: Sandbox) -> None:
     assert [] == remove(box, made.record)
 
 
-def test_an_edit_is_a_new_post_with_the_whole_history(box: Sandbox) -> None:
-    """All versions have one history; counts and conversation go on; the author has one post."""
-    before = box.record("users", HARBOR)["statuses_count"]
-    old = make(box, HARBOR, "Helo").record
-    new = make(box, HARBOR, "Hello", previous=old).record
-
-    history = [old["id_str"], new["id_str"]]
-    assert history == new["_edit_history"] == box.record("posts", old["id_str"])["_edit_history"]
-    assert before + 1 == box.record("users", HARBOR)["statuses_count"]
-
-
 def test_deleting_a_version_deletes_all(box: Sandbox) -> None:
     """All versions and the reposts are gone, the counts are as before, one event says so."""
     world = box.world

@@ -7,7 +7,17 @@ from typing import Any
 
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS
 from mock_platform.api.v2.posts.changes import delete_post
-from tests.api.v2.posts.support import INES, OTHER, OWN, add_user, ids, make
+from tests.api.v2.posts.support import (
+    INES,
+    OTHER,
+    OWN,
+    add_user,
+    ids,
+    list_activities,
+    make,
+    read_metrics,
+    relate,
+)
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox, data_of
 from tests.walks import walk
@@ -30,16 +40,13 @@ def undo(box: Sandbox, post_id: str) -> None:
 
 def counts(box: Sandbox, post_id: str) -> tuple[int, int]:
     """How often a post was reposted, and how many posts the caller has."""
-    query: Any = {"post.fields": "public_metrics", "user.fields": "public_metrics"}
-    post = box.read(f"/2/posts/{post_id}", keys=BEARER, **query)["data"]["public_metrics"]
-    user = box.read(f"/2/users/{OWN}", keys=BEARER, **query)["data"]["public_metrics"]
+    post, user = (read_metrics(box, path) for path in (f"/2/posts/{post_id}", f"/2/users/{OWN}"))
     return post["repost_count"], user["post_count"]
 
 
-def events(box: Sandbox) -> list[tuple[str, str]]:
+def events(box: Sandbox) -> list[tuple[str, ...]]:
     """The type and the user of every activity."""
-    found = box.world.store.page("activities")
-    return [(entry.record["event_type"], entry.record["user_id"]) for entry in found]
+    return list_activities(box, "event_type", "user_id")
 
 
 def test_a_repost_is_a_post_and_ends_with_it(box: Sandbox) -> None:
@@ -171,9 +178,8 @@ def test_who_is_left_out(box: Sandbox) -> None:
 
     assert [INES] == ids(box, path) == ids(box, path, HARBOR)
     assert 2 == counts(box, post)[0]
-    with box.world.work():
-        FOLLOWS.add(box.world, OWN, OTHER)
-        BLOCKS.add(box.world, INES, OWN)
+    relate(box, FOLLOWS, OWN, OTHER)
+    relate(box, BLOCKS, INES, OWN)
     assert [OTHER] == ids(box, path, HARBOR)
 
 
@@ -198,8 +204,7 @@ def test_an_accepted_follower_sees_but_does_not_share(box: Sandbox) -> None:
     """A post of a protected user is reposted by that user alone."""
     box.change("users", OTHER, protected=True)
     post = make(box, OTHER, "Quietly")
-    with box.world.work():
-        FOLLOWS.add(box.world, OWN, OTHER)
+    relate(box, FOLLOWS, OWN, OTHER)
 
     answer = box.call("POST", REPOSTS, json={"post_id": post})
     own = box.call("POST", f"/2/users/{OTHER}/reposts", json={"post_id": post}, keys=NORTHBIKE)

@@ -10,7 +10,7 @@ import pytest
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS, SPACE_POSTS
 from mock_platform.api.v2.spaces.changes import add_space, start_space
 from mock_platform.api.v2.spaces.records import SPACE_BUYERS
-from tests.api.v2.posts.support import add_user
+from tests.api.v2.posts.support import add_user, relate
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, NORTHBIKE, USER_TOKEN, Sandbox, body_of
 from tests.walks import walk_both_ways
@@ -125,8 +125,7 @@ def test_buyers(box: Sandbox) -> None:
 
     for number in "123":
         add_user(box, number)
-        with box.world.work():
-            SPACE_BUYERS.add(box.world, TICKETED, number)
+        relate(box, SPACE_BUYERS, TICKETED, number)
     pages, tokens = walk_both_ways(box, path, USER_TOKEN, 2)
     assert [["3", "2"], ["1", INES], [OTHER]] == pages
     assert all(len(token) == 16 and token.endswith("ZZZ") for token in tokens)

@@ -8,7 +8,7 @@ from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS, MUTES, Relat
 from mock_platform.api.v2.timelines import operations
 from mock_platform.world.store import memory
 from mock_platform.world.world import World
-from tests.api.v2.posts.support import INES, OTHER, OWN, add_user, ids, make
+from tests.api.v2.posts.support import INES, OTHER, OWN, add_user, ids, make, relate
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox
 from tests.walks import walk
@@ -24,12 +24,6 @@ def box(box: Sandbox) -> Sandbox:
     """A sandbox with a stopped clock and one more user."""
     add_user(box, NEW)
     return box
-
-
-def relate(box: Sandbox, relation: Relation, source: str, target: str) -> None:
-    """Make an edge behind the interface."""
-    with box.world.work():
-        relation.add(box.world, source, target)
 
 
 def at(second: int) -> str:

@@ -41,8 +41,7 @@ def test_trends_of_the_caller(box: Sandbox) -> None:
 
     assert box.record("personal_trends", "2244994945")["trends"] == own != other
     assert {"category": "Food", "trend_name": "#ColdBrew"} == box.read(PERSONAL, **query)["data"][0]
-    with box.world.work():
-        box.world.store.remove("personal_trends", "2244994945")
+    box.remove("personal_trends", "2244994945")
     assert {} == box.read(PERSONAL)
 
 

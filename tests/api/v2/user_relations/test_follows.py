@@ -13,7 +13,7 @@ from mock_platform.api.v2.user_relations.changes import (
     accept_request,
     deny_request,
 )
-from tests.api.v2.posts.support import add_user
+from tests.api.v2.posts.support import add_user, read_metrics, relate
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, NORTHBIKE, Sandbox
 from tests.walks import walk_both_ways
@@ -38,8 +38,7 @@ def read(box: Sandbox, path: str, **query: Any) -> Any:
 
 def count(box: Sandbox, user: str, name: str) -> int:
     """A count of a user."""
-    shown = read(box, f"/2/users/{user}", **{"user.fields": "public_metrics"})
-    return int(shown["data"]["public_metrics"][name])
+    return int(read_metrics(box, f"/2/users/{user}")[name])
 
 
 def test_following_and_unfollowing(box: Sandbox) -> None:
@@ -135,8 +134,7 @@ def test_pages_both_ways(box: Sandbox) -> None:
     """Pages hold each follower once, the latest first; back they are the same."""
     for number in "1234567":
         add_user(box, number)
-        with box.world.work():
-            FOLLOWS.add(box.world, number, OWN)
+        relate(box, FOLLOWS, number, OWN)
     pages, tokens = walk_both_ways(box, f"/2/users/{OWN}/followers", BEARER, 3)
 
     assert [["7", "6", "5"], ["4", "3", "2"], ["1"]] == pages
@@ -150,8 +148,7 @@ def test_who_is_hidden(box: Sandbox) -> None:
     box.change("users", OTHER, protected=True)
     path = f"/2/users/{OTHER}/followers"
     hidden = read(box, path)
-    with box.world.work():
-        FOLLOWS.add(box.world, OWN, OTHER)
+    relate(box, FOLLOWS, OWN, OTHER)
 
     assert ["errors"] == list(hidden)
     text = f"Sorry, you are not authorized to see the user with id: [{OTHER}]."
@@ -180,6 +177,5 @@ def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
 )
 def test_a_block_refuses_follows(box: Sandbox, blocker: str, blocked: str, text: str) -> None:
     """Neither of two users can follow the other while one blocks the other."""
-    with box.world.work():
-        BLOCKS.add(box.world, blocker, blocked)
+    relate(box, BLOCKS, blocker, blocked)
     assert text in follow(box, OTHER, 400)["errors"][0]["message"]

@@ -17,6 +17,7 @@ from mock_platform.api.v2.objects.relations import (
     MUTES,
     Relation,
 )
+from tests.api.v2.posts.support import list_activities
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox, body_of
 from tests.support_receiver import Receiver
@@ -46,10 +47,9 @@ def ids(answer: Any) -> list[str]:
     return [user["id"] for user in answer.get("data", ())]
 
 
-def happened(box: Sandbox) -> list[tuple[str, str, str | None]]:
+def happened(box: Sandbox) -> list[tuple[Any, ...]]:
     """Type, user and direction of all that happened."""
-    found = [entry.record for entry in box.world.store.page("activities")]
-    return [(each["event_type"], each["user_id"], each["direction"]) for each in found]
+    return list_activities(box, "event_type", "user_id", "direction")
 
 
 @BOTH
