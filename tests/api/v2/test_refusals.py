@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import BEARER, HARBOR, Sandbox, sandbox
 
 USER = "2244994945"
@@ -104,10 +104,7 @@ def box() -> Sandbox:
     return found
 
 
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """The real sentence, once, with what was sent."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)
 
 
 def test_names_of_refusals_are_original(box: Sandbox) -> None:

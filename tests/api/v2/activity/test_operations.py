@@ -12,8 +12,8 @@ from werkzeug.test import TestResponse
 from mock_platform.api.v2.release_history import EVENT_NAMES
 from mock_platform.api.v2.usage.counting import count_month
 from tests.api.oauth.app_client import AppClient, messages
-from tests.refusals import Refusal, refusals
-from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox, body_of
+from tests.refusals import Refusal, make_refusal_test
+from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Keys, body_of
 from tests.support_receiver import Receiver
 from tests.support_replay import NOW, WEBHOOK, Desk
 
@@ -239,12 +239,7 @@ REFUSED = [
     Refusal(f"GET {PATH}", "a foreign token", 400, query={"pagination_token": "x" * 40},
             keys=BEARER, messages=["pagination_token"]),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)
 
 
 class TestList:

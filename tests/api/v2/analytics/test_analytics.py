@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mock_platform.api.v2.objects.figures import MEDIA_METRICS, POST_METRICS
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import NORTHBIKE, Sandbox, sandbox
 
 POSTS, MEDIA = "/2/posts/analytics", "/2/media/analytics"
@@ -152,12 +152,7 @@ REFUSED = [
           query={"ids": POST, "granularity": "hourly", "start_time": "2020-01-01T00:00:00Z",
                  "end_time": "2022-04-13T09:00:00Z"}),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)
 
 
 def test_most_rows(box: Sandbox) -> None:

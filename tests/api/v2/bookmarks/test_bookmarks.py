@@ -9,7 +9,7 @@ import pytest
 
 from mock_platform.api.v2.objects.relations import BLOCKS, BOOKMARKS, FOLLOWS
 from tests.api.v2.posts.support import read_metrics, relate
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Sandbox, data_of
 from tests.walks import walk_both_ways
 
@@ -191,12 +191,7 @@ REFUSED = [
     Refusal(f"POST {PATH}", "a signature", 403, json={"post_id": POST},
             problem="unsupported-authentication", text="[OAuth 2.0 User Context]"),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)
 
 
 def test_a_block_refuses_bookmarks(box: Sandbox) -> None:

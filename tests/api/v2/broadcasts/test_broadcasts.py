@@ -16,7 +16,7 @@ from mock_platform.api.v2.broadcasts.records import (
 )
 from mock_platform.world.clock import epoch_millis
 from tests.api.v2.posts.support import list_activities
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -309,12 +309,7 @@ REFUSED = [
     Refusal(f"POST {SCHEDULE}/{MANUAL}/live", "in another's name", 404, keys=NORTHBIKE,
             problem="resource-not-found"),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)
 
 
 @pytest.mark.parametrize("repeats", ["1", "1000"])

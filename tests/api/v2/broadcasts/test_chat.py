@@ -10,7 +10,7 @@ from mock_platform.api.v2.broadcasts.records import BROADCASTS, MESSAGE_FIELDS, 
 from mock_platform.api.v2.objects.relations import BLOCKS
 from mock_platform.world.clock import epoch_millis
 from tests.api.v2.posts.support import relate
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import NORTHBIKE, Keys, Sandbox
 
 SETTINGS = {"dataset": "small"}
@@ -145,12 +145,7 @@ REFUSED = [
     Refusal(f"POST {CHAT}/mutes", "a mute by another", 404, json={"user_id": INES},
             keys=NORTHBIKE, problem="resource-not-found"),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)
 
 
 def test_the_longest_text(box: Sandbox) -> None:

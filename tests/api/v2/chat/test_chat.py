@@ -30,7 +30,7 @@ from tests.api.v2.chat.people import (
     sign,
 )
 from tests.api.v2.posts.support import list_activities, relate
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import HARBOR, Keys, Sandbox, body_of, data_of
 
 BOTH = [HARBOR_ID, NORTHBIKE_ID]
@@ -394,12 +394,7 @@ REFUSED = [
     Refusal(f"POST {CHATS}/{DUO}/typing", "typing without a part", 404, keys=INES,
             problem="resource-not-found"),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)
 
 
 def test_a_block_ends_messages(box: Sandbox) -> None:

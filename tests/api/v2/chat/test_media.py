@@ -15,7 +15,7 @@ from tests.api.v2.chat.people import (
     post,
     sign,
 )
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import HARBOR, Sandbox, data_of
 
 UPLOAD, OPEN = "/2/chat/media/upload", "1989400000000000001"
@@ -99,9 +99,4 @@ REFUSED = [
     Refusal(f"GET /2/chat/media/{HARBOR_ID}-1/{DONE}", "media of others", 404, keys=HARBOR,
             problem="resource-not-found"),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from tests.api.v2.chat.people import HARBOR_ID, INES_ID, NORTHBIKE, NORTHBIKE_ID
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import HARBOR, Keys, Sandbox, data_of
 
 PATH = f"/2/users/{HARBOR_ID}/public_keys"
@@ -73,9 +73,4 @@ REFUSED = [
     create("a key that is not base64", json=NEW | {"public_key": {"public_key": "?"}},
            messages=["$.public_key.public_key: does not match the regex pattern"]),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)

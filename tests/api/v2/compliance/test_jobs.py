@@ -11,8 +11,8 @@ from werkzeug.test import TestResponse
 from mock_platform.api.v2.compliance.jobs import MOST_BYTES
 from mock_platform.api.v2.posts.changes import delete_post
 from tests.api.v2.filtered_stream.support import PostingClient
-from tests.refusals import Refusal, refusals
-from tests.support import BEARER, Sandbox, body_of, data_of
+from tests.refusals import Refusal, make_refusal_test
+from tests.support import BEARER, body_of, data_of
 from tests.support_streams import OTHER_USER, USER
 
 PATH = "/2/compliance/jobs"
@@ -283,9 +283,4 @@ REFUSED = [
     Refusal(f"POST {PATH}/404/upload/x", "an upload for an unknown job", 404, keys=None,
             problem="resource-not-found"),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Jobs belong to apps, and their files to whoever has the key."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)

@@ -11,7 +11,7 @@ import pytest
 from mock_platform.api.v2.lists.records import LIST_MEMBERS, LIST_PINS
 from mock_platform.api.v2.objects.relations import BLOCKS
 from tests.api.v2.posts.support import ids, read_metrics, relate
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import BEARER, NORTHBIKE, USER_TOKEN, Sandbox
 from tests.walks import walk, walk_both_ways
 
@@ -265,12 +265,7 @@ REFUSED = [
     pin("a list that is not followed", 403, json={"list_id": READING},
         text="You are not allowed to pin this List.", **FORBIDDEN),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)
 
 
 def test_a_user_who_blocks_the_owner(box: Sandbox) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from mock_platform.api.v2.objects.relations import FOLLOWS
 from tests.api.v2.posts.support import relate
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox
 
 POST = "1712850617439551491"
@@ -87,9 +87,4 @@ def test_private_metrics(box: Sandbox) -> None:
 REFUSED = [
     Refusal(f"GET /2/media/{FILE}", "a file of subtitles", 404, problem="resource-not-found"),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)

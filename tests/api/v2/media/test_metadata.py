@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import BEARER, NORTHBIKE, Sandbox, body_of
 
 METADATA, SUBTITLES = "/2/media/metadata", "/2/media/subtitles"
@@ -162,9 +162,4 @@ REFUSED = [
             keys=NORTHBIKE,
             json={"id": SUBTITLED, "media_category": "PostVideo", "language_code": "DE"}),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)

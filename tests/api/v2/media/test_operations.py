@@ -21,7 +21,7 @@ from mock_platform.api.v2.media.uploads import (
 from mock_platform.world.store.interface import Record
 from tests.api.oauth.app_client import messages
 from tests.images import make_png
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import ACCOUNT, HARBOR, NORTHBIKE, Keys, Sandbox, data_of
 from tests.support_replay import NOW
 
@@ -314,12 +314,7 @@ REFUSED = [
     Refusal(f"POST {PATH}/initialize", "neither type nor size", 400, json={},
             messages=["media_type", "total_bytes"]),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)
 
 
 def test_a_segment_of_nothing(box: Sandbox) -> None:

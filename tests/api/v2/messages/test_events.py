@@ -12,7 +12,7 @@ import pytest
 
 from mock_platform.api.v2.media.uploads import CHUNK_BYTES
 from mock_platform.api.v2.objects.relations import BLOCKS, DM_BLOCKS
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox
 from tests.walks import walk_both_ways
 
@@ -190,9 +190,4 @@ REFUSED = [
     ask(f"GET {FILE}", "a file of others", 404, problem="resource-not-found",
         given={("direct_messages", WITH_FILE): {"_participants": [INES, OTHER]}}),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox, data_of
 from tests.support_replay import NOW
 
@@ -263,9 +263,4 @@ REFUSED = [
         for id_ in (f"{THIRD}-{OTHER}", "5")
     ),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)

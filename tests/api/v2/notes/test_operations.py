@@ -9,7 +9,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from tests.api.oauth.app_client import messages
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox, body_of, data_of, sandbox
 from tests.support_replay import NOW
 
@@ -169,12 +169,7 @@ REFUSED = [
     Refusal(f"GET {ELIGIBLE}", "more posts than the cap", 429, query=TEST, problem="usage-capped",
             given={("apps", "11827"): {"_post_cap": 1}}),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)
 
 
 # -- lists -----------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from mock_platform.api.v2.posts.articles import BLOCK_TYPES, MUTABILITIES
 from tests.api.oauth.app_client import messages
 from tests.api.v2.media.test_operations import encode
 from tests.images import make_png
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox, data_of
 from tests.support_receiver import Receiver
 from tests.support_replay import WEBHOOK, Desk
@@ -143,12 +143,7 @@ REFUSED = [
             keys=NORTHBIKE, problem="resource-not-found",
             text=f"Could not find article with article_id: [{SHIPPED}]."),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)
 
 
 # -- publishing ------------------------------------------------------------------------------------

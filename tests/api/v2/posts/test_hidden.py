@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from tests.api.v2.posts.support import INES, OTHER, OWN, ids, make
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import BEARER, Sandbox, data_of
 
 ANSWER, PLAIN = "1789900000000000002", "1789900000000000006"
@@ -38,9 +38,4 @@ REFUSED = [
     hide("a conversation of somebody else", 403, json={"hidden": True}, problem="about:blank",
          given={("posts", "1789900000000000001"): {"_user_id": OTHER}}),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)

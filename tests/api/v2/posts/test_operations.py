@@ -15,7 +15,7 @@ from mock_platform.api.v2.objects.post_view import show_whole_post
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS
 from tests.api.oauth.app_client import messages
 from tests.api.v2.posts.support import relate
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox, body_of, sandbox
 
 EMPTY = ("follows",)
@@ -130,12 +130,7 @@ REFUSED = [
           messages=["$.reply_settings: does not have a value in the enumeration [following, "
                     "mentionedUsers, subscribers, verified]"]),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_cannot_be_posted(box: Sandbox, row: Refusal) -> None:
-    """Each fault answers 400 and says what is wrong."""
-    row.check(box)
+test_what_cannot_be_posted = make_refusal_test(REFUSED)
 
 
 def test_what_is_said_about_media(box: Sandbox) -> None:

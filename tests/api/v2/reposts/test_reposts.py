@@ -18,7 +18,7 @@ from tests.api.v2.posts.support import (
     read_metrics,
     relate,
 )
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox, data_of
 from tests.walks import walk
 
@@ -192,12 +192,7 @@ REFUSED = [
            more={"headers": {"X-Mock-Names": "original"}},
            messages=["This tweet cannot be found."]),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)
 
 
 def test_an_accepted_follower_sees_but_does_not_share(box: Sandbox) -> None:

@@ -11,7 +11,7 @@ from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS, SPACE_POSTS
 from mock_platform.api.v2.spaces.changes import add_space, start_space
 from mock_platform.api.v2.spaces.records import SPACE_BUYERS
 from tests.api.v2.posts.support import add_user, relate
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import BEARER, NORTHBIKE, USER_TOKEN, Sandbox, body_of
 from tests.walks import walk_both_ways
 
@@ -213,12 +213,7 @@ REFUSED = [
             given={("spaces", ENDED): {"is_ticketed": True}}, problem="about:blank",
             text="not permitted to see the buyers"),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)
 
 
 def test_a_space_that_has_ended(box: Sandbox) -> None:

@@ -9,7 +9,7 @@ from mock_platform.api.v2.timelines import operations
 from mock_platform.world.store import memory
 from mock_platform.world.world import World
 from tests.api.v2.posts.support import INES, OTHER, OWN, add_user, ids, make, relate
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox
 from tests.walks import walk
 
@@ -188,9 +188,4 @@ REFUSED = [
     Refusal(f"GET {POSTS}", "an empty window", 400,
             query={"start_time": at(5), "end_time": at(5)}, messages=["must be before"]),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import BEARER, NORTHBIKE, USER_TOKEN, Sandbox
 
 SETTINGS = {"dataset": "small"}
@@ -65,9 +65,4 @@ REFUSED = [
     Refusal("GET /2/trends/by/woeid/seattle", "a name", 400, keys=BEARER,
             messages=["[seattle] is not valid"]),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)

@@ -14,7 +14,7 @@ from mock_platform.api.v2.user_relations.changes import (
     deny_request,
 )
 from tests.api.v2.posts.support import add_user, read_metrics, relate
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import BEARER, NORTHBIKE, Sandbox
 from tests.walks import walk_both_ways
 
@@ -163,12 +163,7 @@ REFUSED = [
            given={("users", INES): {"_deactivated": True}},
            messages=[f"Could not find user with id: [{INES}]."]),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)
 
 
 @pytest.mark.parametrize(

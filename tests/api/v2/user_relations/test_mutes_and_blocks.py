@@ -18,7 +18,7 @@ from mock_platform.api.v2.objects.relations import (
     Relation,
 )
 from tests.api.v2.posts.support import list_activities
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox, body_of
 from tests.support_receiver import Receiver
 from tests.support_replay import WEBHOOK, Desk
@@ -180,12 +180,7 @@ REFUSED = [
                 query={"pagination_token": "1" * 19}, messages=["is not valid"]),
     )
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)
 
 
 @pytest.fixture

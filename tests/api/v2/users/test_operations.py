@@ -11,7 +11,7 @@ from mock_platform.api.v2.objects.answers import USER_FIELDS
 from mock_platform.api.v2.objects.relations import BLOCKS
 from tests.api.oauth.app_client import messages
 from tests.api.v2.posts.support import relate
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Sandbox, body_of
 
 SETTINGS = {"dataset": "small"}
@@ -284,12 +284,7 @@ REFUSED = [
     Refusal("GET /2/users/search", "a search with signs", 400, query={"query": "a-b"},
             messages=["The `query` query parameter value [a-b] does not match ^["]),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)
 
 
 def test_affiliates(box: Sandbox) -> None:
