@@ -488,6 +488,8 @@ def test_every_name_is_taken(box: Sandbox) -> None:
     assert [{"type": "quoted", "id": COLD_BREW}] == body["data"]["referenced_posts"]
     assert [COLD_BREW] == [each["id"] for each in body["includes"]["posts"]]
     assert [OWN] == [each["id"] for each in body["includes"]["users"]]
+    alone = read(box, f"/2/posts/{quote}?expansions=referenced_posts.id")
+    assert ["posts"] == list(alone["includes"])
     (error,) = read(box, f"/2/posts/{quote}?post.fields=likes", 400)["errors"]
     assert "`post.fields` query parameter value [likes] is not one of [" in error["message"]
 

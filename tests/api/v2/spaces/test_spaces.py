@@ -197,6 +197,12 @@ def test_events_change_the_record(
     assert (user == OWN) == bool(activity["_matches"])
 
 
+def test_a_canceled_space(box: Sandbox) -> None:
+    """A Space that no longer exists takes along what was shared in it."""
+    assert 204 == box.client.delete(f"/_mock/state/spaces/{LIVE}").status_code
+    assert [] == SPACE_POSTS.list_targets(box.world, LIVE)
+
+
 def test_made_in_code(box: Sandbox) -> None:
     """A Space that a test makes is scheduled, and live when it was started."""
     with box.world.work():
