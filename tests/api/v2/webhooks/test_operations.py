@@ -40,7 +40,7 @@ def desk() -> Iterator[Desk]:
 
 def send(desk: Desk, data: bytes = b"{}", content_type: str = "application/json") -> TestResponse:
     """Send a body as it is."""
-    more = {"data": data, "content_type": content_type}
+    more: dict[str, Any] = {"data": data, "content_type": content_type}
     return desk.call("POST", "/2/webhooks/replay", keys=BEARER, **more)
 
 
