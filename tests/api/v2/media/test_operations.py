@@ -191,7 +191,8 @@ def test_commands(box: Sandbox, form: str) -> None:
             return data_of(send(box, json=values | more))
         if form == "multipart" or "media" in values:
             return data_of(send(box, **write_form(values.get("media"), **text)))
-        return data_of(send(box, **({"query_string": text} if form == "query" else {"form": text})))
+        sent: Any = {"query_string": text} if form == "query" else {"form": text}
+        return data_of(send(box, **sent))
 
     begun = step(command="INIT", media_type="image/png", total_bytes=len(PNG))
     step(command="APPEND", media_id=begun["id"], segment_index=0, media=PNG)

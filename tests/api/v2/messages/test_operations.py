@@ -41,7 +41,11 @@ def send(box: Sandbox, path: str = PATH, keys: Keys = HARBOR, **body: Any) -> Te
 
 def gather(box: Sandbox, *others: str) -> TestResponse:
     """Begin a group with others."""
-    body = {"conversation_type": "Group", "participant_ids": others, "message": {"text": "Who?"}}
+    body: Any = {
+        "conversation_type": "Group",
+        "participant_ids": others,
+        "message": {"text": "Who?"},
+    }
     return send(box, CHATS, **body)
 
 
@@ -242,7 +246,7 @@ def test_events_of_others(box: Sandbox) -> None:
 
 
 post = partial(Refusal, f"POST {PATH}")
-PARAMETER = {"shows": {"parameter": "dm_conversation_id"}}
+PARAMETER: Any = {"shows": {"parameter": "dm_conversation_id"}}
 REFUSED = [
     post("no content", 400, json={}, messages=["text or attachments is required"]),
     post("no attachment", 400, json={"attachments": []}, messages=["attachments"]),

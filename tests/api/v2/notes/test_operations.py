@@ -193,7 +193,8 @@ def test_pages(box: Sandbox, path: str, name: str) -> None:
 
 def test_eligible(box: Sandbox) -> None:
     """Posts of others without a note of the caller are eligible, in each mode by itself."""
-    for number, fields in enumerate(({"nullcast": True}, {"lang": "de"}, {"lang": "en"}), 1):
+    kinds: list[dict[str, Any]] = [{"nullcast": True}, {"lang": "de"}, {"lang": "en"}]
+    for number, fields in enumerate(kinds, 1):
         add_post(box, number, **fields)
     before = ids(read(box, ELIGIBLE))
     create(box, post_id="3")
@@ -258,7 +259,8 @@ def test_score(box: Sandbox) -> None:
 
 def test_bucket(box: Sandbox) -> None:
     """The result of a test note has the bucket of that score."""
-    expected, fields = {}, {"note.fields": "test_result", "max_results": 100}
+    expected: dict[str, str] = {}
+    fields: Any = {"note.fields": "test_result", "max_results": 100}
     for number in map(str, range(1, 8)):
         add_post(box, int(number))
         found = score(box, post_id=number)
