@@ -29,7 +29,7 @@ from tests.api.v2.chat.people import (
     post,
     sign,
 )
-from tests.api.v2.posts.support import list_activities, relate
+from tests.api.v2.posts.support import ids_of, list_activities, relate
 from tests.refusals import Refusal, make_refusal_test
 from tests.support import HARBOR, Keys, Sandbox, body_of, data_of
 
@@ -45,11 +45,6 @@ def events(box: Sandbox, id_: str, keys: Keys | str = HARBOR, **query: Any) -> A
 def fields(names: str) -> dict[str, Any]:
     """The parameter that asks for fields of conversations."""
     return {"chat_conversation.fields": names}
-
-
-def ids(page: Any) -> list[str]:
-    """The ids of the records of a page."""
-    return [each["id"] for each in page.get("data", ())]
 
 
 def activities(box: Sandbox) -> list[tuple[str, ...]]:
@@ -70,19 +65,19 @@ def test_the_inbox(box: Sandbox) -> None:
     second = box.read(CHATS, max_results=1, pagination_token=first["meta"]["next_token"])
     shown = box.read(f"{CHATS}/{DUO}", **fields("message_ttl_msec,is_muted"))
 
-    assert [TRIO] == ids(first)
+    assert [TRIO] == ids_of(first)
     assert {"result_count": 1, "has_more": True, "has_message_requests": False} == {
         name: value for name, value in first["meta"].items() if name != "next_token"
     }
     assert 3 == len(first["includes"]["users"])
     assert [HARBOR_ID] == first["data"][0]["admin_ids"]
-    assert [DUO] == ids(second)
+    assert [DUO] == ids_of(second)
     assert {"id": DUO, "is_muted": True} == shown["data"]
     ttl = fields("message_ttl_msec,message_ttl_ms")
     lifetimes = {"message_ttl_ms": 2419200000, "message_ttl_msec": "2419200000"}
     assert {"id": TRIO, **lifetimes} == box.read(f"{CHATS}/{TRIO}", **ttl)["data"]
     post(box, f"{PAIR}/messages", make_message("new"), status=201)
-    assert PAIR == ids(box.read(CHATS))[0]
+    assert PAIR == ids_of(box.read(CHATS))[0]
 
 
 @pytest.mark.parametrize("id_", [NORTHBIKE_ID, PAIR, PAIR.replace("-", ":"),
@@ -149,7 +144,7 @@ def test_pages_and_fields_of_events(box: Sandbox) -> None:
     chosen = {"chat_message_event.fields": "sender_id,created_at_msec"}
     second = events(box, PAIR, max_results=2, pagination_token=token, **chosen)
 
-    assert [ids(first), ids(second)] == [
+    assert [ids_of(first), ids_of(second)] == [
         ["1989100000000000004", "1989100000000000003"],
         ["1989100000000000002"],
     ]
@@ -191,7 +186,7 @@ def test_a_group(box: Sandbox) -> None:
     assert [HARBOR_ID, INES_ID] == shown["admin_ids"]
     joined = [("chat.conversation_join", id_) for id_ in (NORTHBIKE_ID, INES_ID)]
     assert joined == activities(box)
-    assert made["conversation_key_change_sequence_id"] < ids(events(box, reserved))[0]
+    assert made["conversation_key_change_sequence_id"] < ids_of(events(box, reserved))[0]
 
 
 def add_ines(version: str = NEWER) -> dict[str, Any]:
@@ -238,7 +233,7 @@ def test_deletion_for_all(box: Sandbox) -> None:
     own, path = "1989100000000000003", f"{PAIR}/messages/delete"
     for _ in range(2):
         assert {"deleted": True} == post(box, path, deletion(own))
-    listed = ids(events(box, PAIR, NORTHBIKE))
+    listed = ids_of(events(box, PAIR, NORTHBIKE))
 
     assert own not in listed
     assert 3 == len(listed)
@@ -263,7 +258,7 @@ def test_admins_delete_any_message(box: Sandbox) -> None:
     post(box, path, deletion(message))
 
     assert (403, "about:blank") == (refused.status_code, refused.get_json()["type"])
-    assert message not in ids(events(box, TRIO, INES))
+    assert message not in ids_of(events(box, TRIO, INES))
 
 
 def test_reading_and_typing(box: Sandbox) -> None:
@@ -409,4 +404,4 @@ def test_a_block_ends_messages(box: Sandbox) -> None:
     assert [403, 403, 400] == [each.status_code for each in (sent, begun, added)]
     assert NOT_ADDABLE in added.text
     assert body_of(box.call("GET", f"{CHATS}/{DUO}"))["data"]["participant_ids"] == BOTH
-    assert RESERVED not in ids(box.read(CHATS))
+    assert RESERVED not in ids_of(box.read(CHATS))

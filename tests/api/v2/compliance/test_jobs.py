@@ -12,7 +12,7 @@ from mock_platform.api.v2.compliance.jobs import MOST_BYTES
 from mock_platform.api.v2.posts.changes import delete_post
 from tests.api.v2.filtered_stream.support import PostingClient
 from tests.refusals import Refusal, make_refusal_test
-from tests.support import BEARER, body_of, data_of
+from tests.support import body_of, data_of
 from tests.support_streams import OTHER_USER, USER
 
 PATH = "/2/compliance/jobs"
@@ -278,8 +278,6 @@ def test_scenarios(client: Client, scenario: str, expected: tuple[int, str, int]
 
 
 REFUSED = [
-    Refusal(f"GET {PATH}", "a status that cannot be asked for", 400, problem="invalid-request",
-            query={"type": "posts", "status": "expired"}, keys=BEARER),
     Refusal(f"POST {PATH}/404/upload/x", "an upload for an unknown job", 404, keys=None,
             problem="resource-not-found"),
 ]  # fmt: skip

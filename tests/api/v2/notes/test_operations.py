@@ -9,6 +9,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from tests.api.oauth.app_client import messages
+from tests.api.v2.posts.support import ids_of
 from tests.refusals import Refusal, make_refusal_test
 from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox, body_of, data_of, sandbox
 from tests.support_replay import NOW
@@ -54,11 +55,6 @@ def create(box: Sandbox, **body: Any) -> str:
 def read(box: Sandbox, path: str = WRITTEN, status: int = 200, **query: Any) -> Any:
     """Read a list, by default of tests."""
     return box.read(path, status=status, **TEST | query)
-
-
-def ids(body: Any) -> list[str]:
-    """The ids in a list."""
-    return [each["id"] for each in body.get("data", ())]
 
 
 def evaluate(box: Sandbox, path: str = EVALUATE, keys: Keys = HARBOR, **body: Any) -> TestResponse:
@@ -126,7 +122,7 @@ def test_once(box: Sandbox) -> None:
     assert ["User already created a note for this post."] == messages(again)
     assert "notes.once" in again.headers["X-Mock-Assumptions"]
     create(box, post_id=OWN_POST)
-    assert [NOTE] == ids(read(box, test_mode="false"))
+    assert [NOTE] == ids_of(read(box, test_mode="false"))
     assert 2 == read(box)["meta"]["result_count"]
 
 
@@ -196,15 +192,15 @@ def test_eligible(box: Sandbox) -> None:
     kinds: list[dict[str, Any]] = [{"nullcast": True}, {"lang": "de"}, {"lang": "en"}]
     for number, fields in enumerate(kinds, 1):
         add_post(box, number, **fields)
-    before = ids(read(box, ELIGIBLE))
+    before = ids_of(read(box, ELIGIBLE))
     create(box, post_id="3")
     after = read(box, ELIGIBLE)
 
     assert {OTHERS_POST, "3"} == set(before)
-    assert [OTHERS_POST] == ids(after)
+    assert [OTHERS_POST] == ids_of(after)
     meta = {"result_count": 1, "newest_id": OTHERS_POST, "oldest_id": OTHERS_POST}
     assert meta == after["meta"]
-    assert ["3"] == ids(read(box, ELIGIBLE, test_mode="false"))
+    assert ["3"] == ids_of(read(box, ELIGIBLE, test_mode="false"))
 
 
 @pytest.mark.parametrize(
@@ -215,7 +211,7 @@ def test_eligible(box: Sandbox) -> None:
 def test_selection(box: Sandbox, selection: str, found: set[str]) -> None:
     """A language, or all, and the size of the feed can be chosen."""
     add_post(box, 2, lang="de")
-    assert found == set(ids(read(box, ELIGIBLE, post_selection=selection)))
+    assert found == set(ids_of(read(box, ELIGIBLE, post_selection=selection)))
 
 
 @pytest.mark.parametrize(("size", "number"), [("small", 100), ("large", 101)])

@@ -29,10 +29,14 @@ def add_user(box: Sandbox, id_: str, **fields: Any) -> Record:
     return user
 
 
+def ids_of(answer: Any) -> list[str]:
+    """The ids in an answer."""
+    return [each["id"] for each in answer.get("data", ())]
+
+
 def ids(box: Sandbox, path: str, keys: Keys | str = BEARER, **query: Any) -> list[str]:
     """The ids of the page of a list."""
-    found = box.read(path, keys=keys, **query)
-    return [each["id"] for each in found.get("data", ())]
+    return ids_of(box.read(path, keys=keys, **query))
 
 
 def read_metrics(box: Sandbox, path: str) -> Any:

@@ -10,7 +10,7 @@ import pytest
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS, SPACE_POSTS
 from mock_platform.api.v2.spaces.changes import add_space, start_space
 from mock_platform.api.v2.spaces.records import SPACE_BUYERS
-from tests.api.v2.posts.support import add_user, relate
+from tests.api.v2.posts.support import add_user, ids_of, relate
 from tests.refusals import Refusal, make_refusal_test
 from tests.support import BEARER, NORTHBIKE, USER_TOKEN, Sandbox, body_of
 from tests.walks import walk_both_ways
@@ -30,11 +30,6 @@ ALL_FIELDS = {
 def read(box: Sandbox, path: str = "", keys: Any = BEARER, **query: Any) -> Any:
     """Read something of Spaces."""
     return box.read(f"/2/spaces{path}", keys=keys, **query)
-
-
-def ids(answer: Any) -> list[str]:
-    """The ids in an answer."""
-    return [each["id"] for each in answer.get("data", ())]
 
 
 def move(box: Sandbox, space_id: str, to: str) -> None:
@@ -79,11 +74,11 @@ def test_expansions(box: Sandbox) -> None:
     topic = {"id": "847528391163092993", "name": "Coffee", "description": "All about coffee"}
 
     assert [topic] == shown["includes"]["topics"]
-    assert [OWN, INES] == ids({"data": shown["includes"]["users"]})
+    assert [OWN, INES] == ids_of({"data": shown["includes"]["users"]})
     assert {"id", "name", "username", "verified"} == set(shown["includes"]["users"][0])
     assert {"id", "state", *names.split(",")} - {"invited_user_ids"} == set(shown["data"][0])
     own = read(box, f"/{SCHEDULED}", keys=USER_TOKEN, expansions="invited_user_ids,topic_ids")
-    assert [OTHER] == ids({"data": own["includes"]["users"]})
+    assert [OTHER] == ids_of({"data": own["includes"]["users"]})
     assert [{"id": topic["id"], "name": "Coffee"}] == own["includes"]["topics"]
 
 
@@ -92,7 +87,7 @@ def test_missing_ones(box: Sandbox) -> None:
     shown = read(box, ids=f"{LIVE},1Missing,{LIVE}")
     (error,) = shown["errors"]
 
-    assert [LIVE] == ids(shown)
+    assert [LIVE] == ids_of(shown)
     named = {"value": "1Missing", "parameter": "ids", "resource_type": "space"}
     assert named.items() <= error.items()
 
@@ -100,7 +95,7 @@ def test_missing_ones(box: Sandbox) -> None:
 def test_by_creators(box: Sandbox) -> None:
     """The Spaces of creators that have not ended, the newest first; unknown users have none."""
     shown = read(box, "/by/creator_ids", user_ids=f"{OWN},{OTHER},1")
-    assert ([SCHEDULED, LIVE, TICKETED], {"result_count": 3}) == (ids(shown), shown["meta"])
+    assert ([SCHEDULED, LIVE, TICKETED], {"result_count": 3}) == (ids_of(shown), shown["meta"])
     assert {"meta": {"result_count": 0}} == read(box, "/by/creator_ids", user_ids=OTHER)
 
 
@@ -113,14 +108,14 @@ def test_by_creators(box: Sandbox) -> None:
 def test_search(box: Sandbox, query: str, more: dict[str, Any], expected: list[str]) -> None:
     """All words are words of the title; Spaces that have ended are not found."""
     shown = read(box, "/search", query=query, **more)
-    assert (expected, {"result_count": len(expected)}) == (ids(shown), shown["meta"])
+    assert (expected, {"result_count": len(expected)}) == (ids_of(shown), shown["meta"])
 
 
 def test_buyers(box: Sandbox) -> None:
     """The creator reads who bought a ticket, the latest first, on pages both ways."""
     path, asked = f"/2/spaces/{TICKETED}/buyers", {"user.fields": "verified"}
     shown = read(box, f"/{TICKETED}/buyers", keys=USER_TOKEN, **asked)
-    assert [INES, OTHER] == ids(shown)
+    assert [INES, OTHER] == ids_of(shown)
     assert "verified" in shown["data"][0]
 
     for number in "123":
@@ -143,11 +138,11 @@ def test_shared_posts(box: Sandbox) -> None:
 
     box.call("DELETE", "/2/posts/1789900000000000004", keys=NORTHBIKE)
     box.change("users", OTHER, protected=True)
-    assert usual == ids(box.read(path, keys=BEARER))
+    assert usual == ids_of(box.read(path, keys=BEARER))
     with box.world.work():
         BLOCKS.add(box.world, INES, OWN)
         FOLLOWS.remove(box.world, OWN, OTHER)
-    assert usual[1:] == ids(box.read(path, keys=USER_TOKEN))
+    assert usual[1:] == ids_of(box.read(path, keys=USER_TOKEN))
 
 
 def test_a_space_is_started_and_ended_by_hand(box: Sandbox) -> None:
@@ -159,7 +154,7 @@ def test_a_space_is_started_and_ended_by_hand(box: Sandbox) -> None:
 
     assert [("spaces.start", OWN, SCHEDULED), ("spaces.end", OWN, SCHEDULED)] == happenings(box)
     assert shown["started_at"] == shown["ended_at"] == "2026-11-22T12:00:00.000Z"
-    assert [LIVE] == ids(read(box, "/search", query="coffee"))
+    assert [LIVE] == ids_of(read(box, "/search", query="coffee"))
 
 
 def test_a_space_starts_by_its_time(box: Sandbox) -> None:
@@ -171,7 +166,7 @@ def test_a_space_starts_by_its_time(box: Sandbox) -> None:
 
     assert "live" == read(box, f"/{SCHEDULED}")["data"]["state"]
     assert [("spaces.start", OWN, SCHEDULED)] == happenings(box)
-    assert [SCHEDULED, LIVE] == ids(read(box, "/search", query="coffee", state="live"))
+    assert [SCHEDULED, LIVE] == ids_of(read(box, "/search", query="coffee", state="live"))
 
 
 @pytest.mark.parametrize(
@@ -208,7 +203,7 @@ def test_made_in_code(box: Sandbox) -> None:
     with box.world.work():
         space = add_space(box.world, box.record("users", OTHER), "Gravel night")
         assert 1 == len(start_space(box.world, space))
-    assert [space["id"]] == ids(read(box, "/by/creator_ids", user_ids=OTHER))
+    assert [space["id"]] == ids_of(read(box, "/by/creator_ids", user_ids=OTHER))
 
 
 get = partial(Refusal, keys=BEARER)

@@ -17,7 +17,7 @@ from mock_platform.api.v2.objects.relations import (
     MUTES,
     Relation,
 )
-from tests.api.v2.posts.support import list_activities
+from tests.api.v2.posts.support import ids_of, list_activities
 from tests.refusals import Refusal, make_refusal_test
 from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox, body_of
 from tests.support_receiver import Receiver
@@ -42,11 +42,6 @@ def end(box: Sandbox, path: str, target: str = OTHER) -> Any:
     return box.call("DELETE", f"/2/users/{OWN}/{path}/{target}").get_json()
 
 
-def ids(answer: Any) -> list[str]:
-    """The ids of the users in an answer."""
-    return [user["id"] for user in answer.get("data", ())]
-
-
 def happened(box: Sandbox) -> list[tuple[Any, ...]]:
     """Type, user and direction of all that happened."""
     return list_activities(box, "event_type", "user_id", "direction")
@@ -60,8 +55,8 @@ def test_begin_and_end(box: Sandbox, path: str, verb: str, relation: Relation) -
 
     assert [{"data": {path: True}}] * 2 == [act(box, path), act(box, path)]
     act(box, path, INES)
-    assert [INES, OTHER] == ids(box.read(own)) == ids(box.read(own, keys=USER_TOKEN))
-    assert [] == ids(box.read(f"/2/users/{OTHER}/{path}", keys=NORTHBIKE))
+    assert [INES, OTHER] == ids_of(box.read(own)) == ids_of(box.read(own, keys=USER_TOKEN))
+    assert [] == ids_of(box.read(f"/2/users/{OTHER}/{path}", keys=NORTHBIKE))
     end(box, path, INES)
     assert [{"data": {path: False}}] * 2 == [end(box, path), end(box, path)]
     assert {"meta": {"result_count": 0}} == box.read(own)
@@ -86,7 +81,7 @@ def test_pages(box: Sandbox, path: str, verb: str, relation: Relation) -> None:
     second = box.read(own, pagination_token=first["meta"]["next_token"], **query)
     back = box.read(own, pagination_token=second["meta"]["previous_token"], **query)
 
-    assert (["5", "4"], ["2", "1"]) == (ids(first), ids(second))
+    assert (["5", "4"], ["2", "1"]) == (ids_of(first), ids_of(second))
     assert first["data"] == back["data"]
     assert {path} == {each for user in first["data"] for each in user["connection_status"]}
     assert "next_token" not in second["meta"]
