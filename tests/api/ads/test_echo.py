@@ -9,7 +9,8 @@ import pytest
 from werkzeug.test import TestResponse
 
 from mock_platform.core.operation import Echo
-from tests.api.ads.cards.creatives import VIDEO, delete, echo, get, post, put, send, without
+from tests.api.ads.cards.creatives import VIDEO
+from tests.api.ads.support import delete, echo, get, post, put, send, without
 from tests.support import ACCOUNT, Sandbox
 
 CATALOG = "1547080787865939968"

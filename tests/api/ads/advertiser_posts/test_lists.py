@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.api.ads.cards.creatives import data, echo, post, put
+from tests.api.ads.support import alter, echo, make, put
 from tests.refusals import Refusal, refusals
-from tests.support import ACCOUNT, Sandbox, faults, sandbox
+from tests.support import ACCOUNT, Sandbox, data_of, faults, sandbox
 
 BASE = f"/12/accounts/{ACCOUNT}"
 PATH, PREVIEWS = f"{BASE}/posts", f"{BASE}/post_previews"
@@ -168,7 +168,7 @@ def test_bounds_of_the_list(box: Sandbox, name: str, count: str) -> None:
 def test_a_post_is_named(box: Sandbox) -> None:
     """The answer shows the post with its text, in extended form, with what POST leaves out."""
     response = put(box, f"posts/{POST}/name", name="Renamed")
-    record = data(response)
+    record = data_of(response)
 
     assert {
         "id": int(POST),
@@ -205,16 +205,14 @@ def test_a_name_stays(box: Sandbox) -> None:
 @pytest.mark.spec("B, Posting on behalf of an advertiser", "conversation_settings: not")
 def test_the_name_of_a_new_post(box: Sandbox) -> None:
     """A post that was just made can be named, and shows what it was made with."""
-    made = data(
-        post(
-            box,
-            "post",
-            as_user_id="3805104374",
-            text="Hello",
-            conversation_settings="MENTIONED_USERS",
-        )
+    made = make(
+        box,
+        "post",
+        as_user_id="3805104374",
+        text="Hello",
+        conversation_settings="MENTIONED_USERS",
     )
-    named = data(put(box, f"posts/{made['id_str']}/name", name="Hello"))
+    named = alter(box, f"posts/{made['id_str']}/name", name="Hello")
 
     assert ("Hello", "Hello", "MENTIONED_USERS", True, [2244994945]) == tuple(
         named[name]
@@ -230,7 +228,7 @@ def test_the_name_of_a_new_post(box: Sandbox) -> None:
 @pytest.mark.parametrize(("name", "shown"), [("é" * 80, "é" * 80), ("", None)])
 def test_the_longest_name_and_none(box: Sandbox, name: str, shown: str | None) -> None:
     """A name has at most 80 characters; an empty one takes the name away."""
-    assert shown == data(put(box, f"posts/{POST}/name", name=name))["name"]
+    assert shown == alter(box, f"posts/{POST}/name", name=name)["name"]
 
 
 # -- previews ----------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from tests.api.ads.cards.creatives import (
-    BASE,
     DELETED_IMAGE,
     FOREIGN_IMAGE,
     FOREIGN_UPLOAD,
@@ -24,15 +23,10 @@ from tests.api.ads.cards.creatives import (
     UPLOADED_GIF,
     UPLOADED_IMAGE,
     VIDEO,
-    assumptions,
-    data,
-    delete,
-    echo,
-    get,
-    post,
 )
+from tests.api.ads.support import BASE, assumptions, delete, echo, load, make, post
 from tests.refusals import Refusal, refusals
-from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox
+from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, data_of
 
 OWN = "2244994945"
 ADVERTISER = "3805104374"
@@ -108,7 +102,7 @@ AUTHOR = {
 def test_post_object(box: Sandbox) -> None:
     """The answer has the shape of the 1.1 interface, without what only reads show."""
     response = create(box, name="Greeting")
-    record = data(response)
+    record = data_of(response)
 
     assert {
         "id": int(record["id_str"]),
@@ -162,7 +156,7 @@ def test_echo(box: Sandbox) -> None:
 @pytest.mark.spec("B, Posting on behalf of an advertiser", "conversation_settings: not")
 def test_stored(box: Sandbox) -> None:
     """The post is stored with what POST does not return."""
-    record = box.record("posts", data(create(box, conversation_settings="FOLLOWING"))["id_str"])
+    record = box.record("posts", data_of(create(box, conversation_settings="FOLLOWING"))["id_str"])
 
     assert ("FOLLOWING", True, "PUBLISHED", None, None) == tuple(
         record[name]
@@ -185,7 +179,7 @@ def test_stored(box: Sandbox) -> None:
 @pytest.mark.parametrize("value", ["EVERYONE", "FOLLOWING", "MENTIONED_USERS", None])
 def test_conversation_settings(box: Sandbox, value: str | None) -> None:
     """Each of the three is accepted, EVERYONE is the default, and POST returns none of them."""
-    record = data(create(box, **{} if value is None else {"conversation_settings": value}))
+    record = data_of(create(box, **{} if value is None else {"conversation_settings": value}))
 
     assert "conversation_settings" not in record
     stored = box.record("posts", record["id_str"])["conversation_settings"]
@@ -199,7 +193,7 @@ class TestUser:
     @pytest.mark.spec("B, Authentication", "Posting on behalf")
     def test_granted(self, box: Sandbox) -> None:
         """An advertiser who granted this is posted for; the caller contributed."""
-        record = data(create(box, as_user_id=ADVERTISER))
+        record = data_of(create(box, as_user_id=ADVERTISER))
 
         assert ("northbike_co", ADVERTISER) == (
             record["user"]["screen_name"],
@@ -211,8 +205,8 @@ class TestUser:
     @pytest.mark.spec("B, Posting on behalf of an advertiser", "trim_user: default")
     def test_trim_user(self, box: Sandbox) -> None:
         """With trim_user only the author's id remains."""
-        assert {"id": int(OWN), "id_str": OWN} == data(create(box, trim_user="true"))["user"]
-        assert AUTHOR == data(create(box, trim_user="false"))["user"]
+        assert {"id": int(OWN), "id_str": OWN} == data_of(create(box, trim_user="true"))["user"]
+        assert AUTHOR == data_of(create(box, trim_user="false"))["user"]
 
     @pytest.mark.spec("B, Posting on behalf of an advertiser", "nullcast: default")
     @pytest.mark.parametrize(
@@ -227,7 +221,7 @@ class TestUser:
     )
     def test_nullcast(self, box: Sandbox, user: str, nullcast: str | None) -> None:
         """Posts are promoted-only unless the authenticated user posts as itself."""
-        record = data(create(box, as_user_id=user, **{"nullcast": nullcast} if nullcast else {}))
+        record = data_of(create(box, as_user_id=user, **{"nullcast": nullcast} if nullcast else {}))
         shown = nullcast == "false"
         stored = box.record("posts", record["id_str"])
 
@@ -240,7 +234,7 @@ class TestText:
     @pytest.mark.spec("B, Posting on behalf of an advertiser", "text: required")
     def test_media_without_text(self, box: Sandbox) -> None:
         """A text may be absent or empty if there are media."""
-        assert "" == data(post(box, "post", as_user_id=OWN, media_keys=IMAGE))["text"]
+        assert "" == make(box, "post", as_user_id=OWN, media_keys=IMAGE)["text"]
         assert 200 == create(box, text="", media_keys=IMAGE).status_code
 
     @pytest.mark.spec("B, Posting on behalf of an advertiser", "tweet_mode: compat")
@@ -248,7 +242,7 @@ class TestText:
     def test_extended(self, box: Sandbox, name: str) -> None:
         """Extended mode serves full_text and its range; the echo knows one name alone."""
         response = create(box, text="Grüße", **{name: "extended"})
-        record = data(response)
+        record = data_of(response)
 
         assert ("Grüße", [0, 5]) == (record["full_text"], record["display_text_range"])
         assert "text" not in record
@@ -260,21 +254,21 @@ class TestText:
     @pytest.mark.parametrize("name", ["post_mode", "tweet_mode"])
     def test_compat(self, box: Sandbox, name: str) -> None:
         """Compat mode is what comes without a mode."""
-        assert data(create(box, **{name: "compat"})).keys() == data(create(box)).keys()
+        assert data_of(create(box, **{name: "compat"})).keys() == data_of(create(box)).keys()
 
     @pytest.mark.spec("B, Posting on behalf of an advertiser", "tweet_mode: compat")
     def test_both_modes(self, box: Sandbox) -> None:
         """Where both names are sent, the neutral one counts."""
         response = create(box, post_mode="extended", tweet_mode="compat")
 
-        assert "full_text" in data(response)
+        assert "full_text" in data_of(response)
         assert "extended" == echo(response)["post_mode"]
 
     @pytest.mark.spec("B, Posting on behalf of an advertiser", "Response data is")
     def test_entities(self, box: Sandbox) -> None:
         """Hashtags, symbols, known users and addresses are found with their places."""
         text = "Hi @northbike_co and @nobody_here, #Roast #1 $HBR: https://a.example/x#frag."
-        entities = data(create(box, text=text))["entities"]
+        entities = data_of(create(box, text=text))["entities"]
 
         assert [("Roast", "#Roast")] == [
             (tag["text"], text[slice(*tag["indices"])]) for tag in entities["hashtags"]
@@ -292,7 +286,7 @@ class TestText:
 
     def test_same_text_again(self, box: Sandbox) -> None:
         """The same text may be posted twice."""
-        ids = {data(create(box))["id"] for _ in range(2)}
+        ids = {data_of(create(box))["id"] for _ in range(2)}
 
         assert 2 == len(ids)
 
@@ -300,8 +294,8 @@ class TestText:
     @pytest.mark.spec("B, Limits", "Field lengths: post", side="inside")
     def test_name(self, box: Sandbox) -> None:
         """A name has up to 80 characters; without one it is null."""
-        assert "é" * 80 == data(create(box, name="é" * 80))["name"]
-        assert data(create(box))["name"] is None
+        assert "é" * 80 == data_of(create(box, name="é" * 80))["name"]
+        assert data_of(create(box))["name"] is None
 
 
 class TestMedia:
@@ -323,7 +317,7 @@ class TestMedia:
     )
     def test_inside(self, box: Sandbox, keys: list[str]) -> None:
         """Up to 4 images, or 1 GIF, or 1 video, from the library or just uploaded."""
-        record = data(create(box, media_keys=",".join(keys)))
+        record = data_of(create(box, media_keys=",".join(keys)))
 
         assert keys == [media["media_key"] for media in record["extended_entities"]["media"]]
         assert keys[:1] == [media["media_key"] for media in record["entities"]["media"]]
@@ -331,7 +325,7 @@ class TestMedia:
     def test_types(self, box: Sandbox) -> None:
         """Each kind of media is shown as what it is."""
         kinds = {
-            data(create(box, media_keys=key))["entities"]["media"][0]["type"]
+            data_of(create(box, media_keys=key))["entities"]["media"][0]["type"]
             for key in (IMAGE, GIF, VIDEO)
         }
 
@@ -340,10 +334,10 @@ class TestMedia:
     @pytest.mark.spec("B, Media library object", "posted (boolean)")
     def test_posted(self, box: Sandbox) -> None:
         """The library marks media as posted."""
-        assert data(get(box, f"media_library/{SQUARE}"))["posted"] is False
+        assert load(box, f"media_library/{SQUARE}")["posted"] is False
         create(box, media_keys=SQUARE)
 
-        assert data(get(box, f"media_library/{SQUARE}"))["posted"] is True
+        assert load(box, f"media_library/{SQUARE}")["posted"] is True
 
     @pytest.mark.spec(
         "B, Posting on behalf of an advertiser",
@@ -365,7 +359,7 @@ class TestMedia:
             "title": "é" * 70,
             "description": "é" * 200,
             "call_to_actions": {"visit_site": {"url": "https://shop.example.com"}},
-        } == data(response)["extended_entities"]["media"][0]["additional_media_info"]
+        } == data_of(response)["extended_entities"]["media"][0]["additional_media_info"]
         assert said.items() <= echo(response).items()
         assert "post.video-cta" in assumptions(response)
 
@@ -381,7 +375,7 @@ class TestMedia:
 
     def test_without_video(self, box: Sandbox) -> None:
         """Without a video it has no effect but a warning in the journal."""
-        record = data(create(box, media_keys=IMAGE, video_title="Title"))
+        record = data_of(create(box, media_keys=IMAGE, video_title="Title"))
         entry = box.platform.worlds.default.journal.find()[-1]
 
         assert "additional_media_info" not in record["extended_entities"]["media"][0]
@@ -404,13 +398,13 @@ class TestCard:
     )
     def test_known(self, box: Sandbox, uri: str) -> None:
         """Cards of every family are attached."""
-        assert uri == data(create(box, card_uri=uri))["card_uri"]
+        assert uri == data_of(create(box, card_uri=uri))["card_uri"]
 
     def test_deleted_meanwhile(self, box: Sandbox) -> None:
         """A card that was just deleted cannot be attached, one just created can."""
         delete(box, "cards/poll/1712870000001000003")
         params = {"name": "P", "first_choice": "a", "second_choice": "b"}
-        fresh = data(post(box, "cards/poll", **params, duration_in_minutes="5"))
+        fresh = make(box, "cards/poll", **params, duration_in_minutes="5")
 
         assert 404 == create(box, card_uri="card://1712870000001000003").status_code
         assert 200 == create(box, card_uri=fresh["card_uri"]).status_code
@@ -420,7 +414,7 @@ def test_form_body(box: Sandbox) -> None:
     """Parameters may be sent in a form body as well."""
     response = box.call("POST", f"{BASE}/post", form={"as_user_id": OWN, "text": "From a form"})
 
-    assert "From a form" == data(response)["text"]
+    assert "From a form" == data_of(response)["text"]
 
 
 AS_OWN = {"as_user_id": OWN}

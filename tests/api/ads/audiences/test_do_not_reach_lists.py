@@ -11,8 +11,8 @@ from werkzeug.test import TestResponse
 from mock_platform.api.ads.audiences.users import add_months
 from tests.api.ads.audiences import support as audiences
 from tests.api.ads.audiences.support import DO_NOT_REACH_LIST, hashed, update
-from tests.api.ads.line_items.parts import call, data
-from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, refusal, sandbox
+from tests.api.ads.support import delete, get, load, make, post
+from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, data_of, refusal, sandbox
 
 pytestmark = pytest.mark.usefixtures("noon")
 
@@ -295,16 +295,16 @@ class TestYoungLists:
 
 def test_the_list_of_an_account(box: Sandbox) -> None:
     """An account has one list; a second one is refused while it lives."""
-    listed = call(box, "GET", "do_not_reach_lists")
-    second = call(box, "POST", "do_not_reach_lists", description="Another")
-    assert call(box, "DELETE", "do_not_reach_lists/4y1bc").status_code == 200
-    made = data(call(box, "POST", "do_not_reach_lists", description="Another"))
-    everything = call(box, "GET", "do_not_reach_lists", with_deleted="true")
+    listed = get(box, "do_not_reach_lists")
+    second = post(box, "do_not_reach_lists", description="Another")
+    assert delete(box, "do_not_reach_lists/4y1bc").status_code == 200
+    made = make(box, "do_not_reach_lists", description="Another")
+    everything = get(box, "do_not_reach_lists", with_deleted="true")
 
     assert listed.get_json()["next_cursor"] is None
-    assert [one["id"] for one in data(listed)] == ["4y1bc"]
+    assert [one["id"] for one in data_of(listed)] == ["4y1bc"]
     assert refusal(second) == (400, [("INVALID_PARAMETER", "")])
-    assert [one["id"] for one in data(everything)] == ["4y1bc", made["id"]]
+    assert [one["id"] for one in data_of(everything)] == ["4y1bc", made["id"]]
     assert (made["name"], made["description"]) == ("Do Not Reach List", "Another")
     assert (made["targetable"], made["list_size"]) == (False, None)
     assert made["reasons_not_targetable"] == ["PROCESSING", "TOO_SMALL"]
@@ -312,13 +312,13 @@ def test_the_list_of_an_account(box: Sandbox) -> None:
 
 def test_a_new_list_is_processed(box: Sandbox) -> None:
     """After an hour it is only too small; its users are counted from the beginning."""
-    assert call(box, "DELETE", "do_not_reach_lists/4y1bc").status_code == 200
-    made = data(call(box, "POST", "do_not_reach_lists"))
+    assert delete(box, "do_not_reach_lists/4y1bc").status_code == 200
+    made = make(box, "do_not_reach_lists")
     assert upload(box, [update({"email": [EMAIL]})], made["id"]).status_code == 200
     box.world.clock.advance(3600)
 
     assert made["description"] is None
-    (after,) = data(call(box, "GET", "do_not_reach_lists"))
+    (after,) = load(box, "do_not_reach_lists")
     assert after["reasons_not_targetable"] == ["TOO_SMALL"]
     assert box.record("do_not_reach_lists", made["id"])["_size"] == 1
 
@@ -327,4 +327,4 @@ def test_lists_are_those_of_the_account(box: Sandbox) -> None:
     """Another user's account has its own list."""
     response = box.call("GET", f"/12/accounts/{OTHER_ACCOUNT}/do_not_reach_lists", keys=NORTHBIKE)
 
-    assert [one["id"] for one in data(response)] == ["4y3fg"]
+    assert [one["id"] for one in data_of(response)] == ["4y3fg"]

@@ -8,8 +8,8 @@ import pytest
 from werkzeug.test import TestResponse
 
 from tests.api.ads.audiences.support import EMAIL, base, hashed, update, upload
-from tests.api.ads.line_items.parts import BASE, call, data
-from tests.support import ACCOUNT, OTHER_ACCOUNT, Sandbox, faults, refusal
+from tests.api.ads.support import BASE, alter, delete, drop, get, load, make, post, put
+from tests.support import ACCOUNT, OTHER_ACCOUNT, Sandbox, data_of, faults, refusal
 
 NEWSLETTER, APP_USERS, SMALL, YOUNG, GONE = "1nmth", "2906h", "2b4kp", "2c9xv", "2d0aa"
 SHARED_TO_READ, SHARED_TO_WRITE, CAFE_OWNERS = "4q7sd", "4q9zz", "3m8qe"
@@ -22,7 +22,7 @@ KEYS = [
 
 def ids(response: TestResponse) -> list[str]:
     """The ids of a list."""
-    return [record["id"] for record in data(response)]
+    return [record["id"] for record in data_of(response)]
 
 
 # -- audiences ----------------------------------------------------------------------------------
@@ -30,14 +30,14 @@ def ids(response: TestResponse) -> list[str]:
 
 def test_a_new_audience_is_processed(box: Sandbox) -> None:
     """It is not targetable and has no size, until its hour is over; GET answers at once."""
-    made = data(call(box, "POST", "custom_audiences", name="Gift buyers"))
-    read = data(call(box, "GET", f"custom_audiences/{made['id']}"))
+    made = make(box, "custom_audiences", name="Gift buyers")
+    read = load(box, f"custom_audiences/{made['id']}")
     users = [{"email": [hashed(str(number))]} for number in range(100)]
     path = f"{BASE}/custom_audiences/{made['id']}/users"
     assert upload(box, [update(*users)], path).status_code == 200
-    uploaded = data(call(box, "GET", f"custom_audiences/{made['id']}"))
+    uploaded = load(box, f"custom_audiences/{made['id']}")
     box.world.clock.advance(3600)
-    done = data(call(box, "GET", f"custom_audiences/{made['id']}"))
+    done = load(box, f"custom_audiences/{made['id']}")
 
     assert sorted(made) == KEYS
     assert made == read
@@ -52,14 +52,14 @@ def test_a_new_audience_is_processed(box: Sandbox) -> None:
 
 def test_an_audience_below_a_hundred_users(box: Sandbox) -> None:
     """After its processing 99 users are too small, one more is enough."""
-    made = data(call(box, "POST", "custom_audiences", name="Gift buyers"))
+    made = make(box, "custom_audiences", name="Gift buyers")
     path = f"{BASE}/custom_audiences/{made['id']}/users"
     box.world.clock.advance(3600)
     users = [{"email": [hashed(str(number))]} for number in range(99)]
     upload(box, [update(*users)], path)
-    small = data(call(box, "GET", f"custom_audiences/{made['id']}"))
+    small = load(box, f"custom_audiences/{made['id']}")
     upload(box, [update({"email": [EMAIL]})], path)
-    enough = data(call(box, "GET", f"custom_audiences/{made['id']}"))
+    enough = load(box, f"custom_audiences/{made['id']}")
 
     assert (small["audience_size"], small["reasons_not_targetable"]) == (99, ["TOO_SMALL"])
     assert (enough["audience_size"], enough["targetable"]) == (100, True)
@@ -69,8 +69,8 @@ def test_the_processing_is_a_transition(box: Sandbox) -> None:
     """A test may end it at once; a young audience of the fixtures has one as well."""
     with box.world.work():
         box.world.transitions.set_pace("audience", progression="immediate")
-    made = data(call(box, "POST", "custom_audiences", name="Gift buyers", description="2026"))
-    young = data(call(box, "GET", f"custom_audiences/{YOUNG}"))
+    made = make(box, "custom_audiences", name="Gift buyers", description="2026")
+    young = load(box, f"custom_audiences/{YOUNG}")
 
     assert (made["reasons_not_targetable"], made["audience_size"]) == (["TOO_SMALL"], 0)
     assert made["description"] == "2026"
@@ -84,9 +84,9 @@ def test_an_audience_that_is_processed_can_be_targeted(box: Sandbox) -> None:
         "line_item_id": "iumz0", "targeting_type": "CUSTOM_AUDIENCE", "targeting_value": YOUNG,
         "operator_type": "EQ",
     }  # fmt: skip
-    before = call(box, "POST", "targeting_criteria", **target)
+    before = post(box, "targeting_criteria", **target)
     box.world.clock.advance(3600)
-    after = call(box, "POST", "targeting_criteria", **target)
+    after = post(box, "targeting_criteria", **target)
 
     assert refusal(before) == (400, [("INVALID_PARAMETER", "targeting_value")])
     assert after.status_code == 200
@@ -94,17 +94,17 @@ def test_an_audience_that_is_processed_can_be_targeted(box: Sandbox) -> None:
 
 def test_own_and_shared_audiences_are_listed(box: Sandbox) -> None:
     """By default those of the account, with SHARED those that others share with it."""
-    own = call(box, "GET", "custom_audiences")
-    shared = call(box, "GET", "custom_audiences", permission_scope="SHARED")
-    everything = call(box, "GET", "custom_audiences", with_deleted="true", with_total_count="true")
+    own = get(box, "custom_audiences")
+    shared = get(box, "custom_audiences", permission_scope="SHARED")
+    everything = get(box, "custom_audiences", with_deleted="true", with_total_count="true")
 
     assert ids(own) == [NEWSLETTER, APP_USERS, SMALL, YOUNG]
-    assert {one["id"]: one["permission_level"] for one in data(shared)} == {
+    assert {one["id"]: one["permission_level"] for one in data_of(shared)} == {
         CAFE_OWNERS: "READ_ONLY",
         SHARED_TO_READ: "READ_ONLY",
         SHARED_TO_WRITE: "READ_WRITE",
     }
-    assert ACCOUNT not in {one["owner_account_id"] for one in data(shared)}
+    assert ACCOUNT not in {one["owner_account_id"] for one in data_of(shared)}
     assert GONE in ids(everything)
     assert everything.get_json()["total_count"] == 5
 
@@ -122,28 +122,28 @@ def test_own_and_shared_audiences_are_listed(box: Sandbox) -> None:
 )
 def test_filters(box: Sandbox, query: dict[str, str], found: list[str]) -> None:
     """Ids and the beginning of the name restrict the list, in any case."""
-    assert found == ids(call(box, "GET", "custom_audiences", **query))
+    assert found == ids(get(box, "custom_audiences", **query))
 
 
 @pytest.mark.parametrize(("length", "status"), [(0, 400), (1, 200), (255, 200), (256, 400)])
 def test_the_length_of_q(box: Sandbox, length: int, status: int) -> None:
     """A name is searched by 1 to 255 characters."""
-    assert call(box, "GET", "custom_audiences", q="x" * length).status_code == status
+    assert get(box, "custom_audiences", q="x" * length).status_code == status
 
 
 def test_a_shared_audience_is_read_with_its_level(box: Sandbox) -> None:
     """An audience of another account shows the level of the permission."""
-    record = data(call(box, "GET", f"custom_audiences/{SHARED_TO_READ}"))
+    record = load(box, f"custom_audiences/{SHARED_TO_READ}")
 
     assert (record["permission_level"], record["owner_account_id"]) == ("READ_ONLY", OTHER_ACCOUNT)
 
 
 def test_an_audience_is_changed(box: Sandbox) -> None:
     """The answer has is_owner as well; an empty description unsets it, nothing changes nothing."""
-    changed = data(call(box, "PUT", f"custom_audiences/{NEWSLETTER}", name="Readers"))
-    unset = data(call(box, "PUT", f"custom_audiences/{NEWSLETTER}", description=""))
-    same = data(call(box, "PUT", f"custom_audiences/{NEWSLETTER}"))
-    read = data(call(box, "GET", f"custom_audiences/{NEWSLETTER}"))
+    changed = alter(box, f"custom_audiences/{NEWSLETTER}", name="Readers")
+    unset = alter(box, f"custom_audiences/{NEWSLETTER}", description="")
+    same = alter(box, f"custom_audiences/{NEWSLETTER}")
+    read = load(box, f"custom_audiences/{NEWSLETTER}")
 
     assert (changed["name"], changed["is_owner"]) == ("Readers", True)
     assert (unset["description"], same) == (None, unset)
@@ -153,11 +153,11 @@ def test_an_audience_is_changed(box: Sandbox) -> None:
 
 def test_who_may_change_an_audience(box: Sandbox) -> None:
     """READ_WRITE is enough to change it, READ_ONLY is not; only the owner deletes it."""
-    written = call(box, "PUT", f"custom_audiences/{SHARED_TO_WRITE}", description="Guests")
-    read_only = call(box, "PUT", f"custom_audiences/{SHARED_TO_READ}", description="Guests")
-    deleted = call(box, "DELETE", f"custom_audiences/{SHARED_TO_WRITE}")
+    written = put(box, f"custom_audiences/{SHARED_TO_WRITE}", description="Guests")
+    read_only = put(box, f"custom_audiences/{SHARED_TO_READ}", description="Guests")
+    deleted = delete(box, f"custom_audiences/{SHARED_TO_WRITE}")
 
-    assert (data(written)["description"], data(written)["is_owner"]) == ("Guests", False)
+    assert (data_of(written)["description"], data_of(written)["is_owner"]) == ("Guests", False)
     assert refusal(read_only) == (403, [("ACTION_NOT_ALLOWED", None)])
     assert refusal(deleted) == (403, [("ACTION_NOT_ALLOWED", None)])
 
@@ -167,33 +167,33 @@ def test_who_may_change_an_audience(box: Sandbox) -> None:
 )
 def test_a_name_is_unique_in_the_account(box: Sandbox, method: str, path: str) -> None:
     """The name of another audience is refused; its own, a deleted one's or a foreign one is not."""
-    taken = call(box, method, path, name="Newsletter readers")
-    old = call(box, method, path, name="Old customers")
-    foreign = call(box, method, path, name="Gravel riders")
+    taken = box.ask(method, f"{BASE}/{path}", name="Newsletter readers")
+    old = box.ask(method, f"{BASE}/{path}", name="Old customers")
+    foreign = box.ask(method, f"{BASE}/{path}", name="Gravel riders")
 
     assert refusal(taken) == (400, [("INVALID_PARAMETER", "name")])
     assert (old.status_code, foreign.status_code) == (200, 200)
-    own = call(box, "PUT", f"custom_audiences/{NEWSLETTER}", name="Newsletter readers")
+    own = put(box, f"custom_audiences/{NEWSLETTER}", name="Newsletter readers")
     assert own.status_code == 200
 
 
 def test_a_name_is_required(box: Sandbox) -> None:
     """An audience without name is refused."""
-    assert faults(call(box, "POST", "custom_audiences")) == [("MISSING_PARAMETER", "name")]
+    assert faults(post(box, "custom_audiences")) == [("MISSING_PARAMETER", "name")]
 
 
 def test_a_deleted_audience(box: Sandbox) -> None:
     """It is found with_deleted only; its criteria stay, and targeted still lists them."""
     before = box.call("GET", f"{BASE}/custom_audiences/{NEWSLETTER}/targeted").get_json()["data"]
-    gone = data(call(box, "DELETE", f"custom_audiences/{NEWSLETTER}"))
-    again = call(box, "DELETE", f"custom_audiences/{NEWSLETTER}")
+    gone = drop(box, f"custom_audiences/{NEWSLETTER}")
+    again = delete(box, f"custom_audiences/{NEWSLETTER}")
     after = box.call("GET", f"{BASE}/custom_audiences/{NEWSLETTER}/targeted").get_json()["data"]
-    read = call(box, "GET", f"custom_audiences/{NEWSLETTER}", with_deleted="true")
+    read = get(box, f"custom_audiences/{NEWSLETTER}", with_deleted="true")
 
     assert gone["deleted"] is True
     assert refusal(again) == (404, [("NOT_FOUND", "custom_audience_id")])
-    assert call(box, "GET", f"custom_audiences/{NEWSLETTER}").status_code == 404
-    assert data(read) == gone
+    assert get(box, f"custom_audiences/{NEWSLETTER}").status_code == 404
+    assert data_of(read) == gone
     assert before == after != []
 
 

@@ -10,7 +10,6 @@ import pytest
 from mock_platform.world.store.interface import Record
 from tests.api.ads.cards.creatives import (
     AMPLIFY,
-    BASE,
     DELETED_VIDEO,
     FOREIGN_VIDEO,
     GIF,
@@ -26,17 +25,23 @@ from tests.api.ads.cards.creatives import (
     UPLOADED_IMAGE,
     UPLOADED_VIDEO,
     VIDEO,
+)
+from tests.api.ads.support import (
+    BASE,
+    alter,
     assumptions,
-    data,
     delete,
+    drop,
     echo,
     get,
+    load,
+    make,
     post,
     put,
     without,
 )
 from tests.refusals import Refusal, refusals
-from tests.support import ACCOUNT, Sandbox, faults, refusal, sandbox
+from tests.support import ACCOUNT, Sandbox, data_of, faults, refusal, sandbox
 
 PATH, IMAGES = "cards/video_conversation", "cards/image_conversation"
 CARD = {
@@ -137,8 +142,8 @@ def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
 def test_create(box: Sandbox) -> None:
     """The card shows its media by address, sizes as strings, and leaves unset fields out."""
     response = post(box, PATH, **CARD)
-    record = data(response)
-    video = data(get(box, f"media_library/{VIDEO}"))
+    record = data_of(response)
+    video = load(box, f"media_library/{VIDEO}")
 
     assert (
         CARD
@@ -157,8 +162,8 @@ def test_create(box: Sandbox) -> None:
         }
         == record
     )
-    assert record == data(get(box, f"{PATH}/{record['id']}"))
-    assert record in data(get(box, PATH))
+    assert record == load(box, f"{PATH}/{record['id']}")
+    assert record in load(box, PATH)
     assert CARD | {"account_id": ACCOUNT, "card_type": "VIDEO_CONVERSATION"} == echo(response)
 
 
@@ -166,12 +171,12 @@ def test_create(box: Sandbox) -> None:
 @pytest.mark.spec("B, Video conversation cards", "poster_media_key")
 def test_create_with_everything(box: Sandbox) -> None:
     """All fields together; keys of poster and unlocked media are accepted and not served."""
-    record = data(post(box, PATH, **FULL))
+    record = make(box, PATH, **FULL)
     write_only = ("poster_media_key", "unlocked_image_media_key", "unlocked_video_media_key")
 
     assert without(FULL, *write_only).items() <= record.items()
     assert not set(write_only) & record.keys()
-    assert data(get(box, f"media_library/{SQUARE}"))["media_url"] == record["poster_media_url"]
+    assert load(box, f"media_library/{SQUARE}")["media_url"] == record["poster_media_url"]
 
 
 @pytest.mark.spec("B, Video conversation cards", "Optional title")
@@ -180,7 +185,7 @@ def test_title_or_second(box: Sandbox) -> None:
     second = {"second_cta": "#Second", "second_cta_post": "The second."}
 
     assert 200 == post(box, PATH, **CARD | second).status_code
-    assert "title" not in data(post(box, PATH, **without(CARD, "title") | second))
+    assert "title" not in make(box, PATH, **without(CARD, "title") | second)
     response = post(box, PATH, **without(CARD, "title"))
     assert (400, [(MISSING, "second_cta"), (MISSING, "title")]) == (
         response.status_code,
@@ -195,7 +200,7 @@ def test_pairs(box: Sandbox, ordinal: str) -> None:
     """A call to action and its post need each other."""
     cta, text = {f"{ordinal}_cta": "#Tag"}, {f"{ordinal}_cta_post": "Text."}
 
-    assert (cta | text).items() <= data(post(box, PATH, **CARD, **cta, **text)).items()
+    assert (cta | text).items() <= make(box, PATH, **CARD, **cta, **text).items()
     for half in (cta, text):
         response = post(box, PATH, **CARD, **half)
         assert (400, [(INCLUSIVE, f"{ordinal}_cta_post")]) == refusal(response)
@@ -225,7 +230,7 @@ def test_hashtags(box: Sandbox, name: str, value: str, fine: bool) -> None:
     response = post(box, PATH, **FULL | {name: value})
 
     if fine:
-        assert value == data(response)[name]
+        assert value == data_of(response)[name]
     else:
         assert (400, [(INVALID, name)]) == refusal(response)
 
@@ -242,7 +247,7 @@ def test_lengths(box: Sandbox, name: str, most: int, method: str) -> None:
             return post(box, PATH, **CARD | {name: value})
         return put(box, f"{PATH}/{ONE}", **{name: value})
 
-    assert "é" * most == data(write("é" * most))[name]
+    assert "é" * most == data_of(write("é" * most))[name]
     assert [(INVALID, name)] == faults(write("é" * (most + 1)))
 
 
@@ -305,7 +310,7 @@ def test_aspect_without_sizes(box: Sandbox) -> None:
     """Sizes are the aspect ratio's; without it the video's own; 16:9 if nothing is known."""
     for known in ({}, {"aspect_ratio": None, "_width": 1920, "_height": 1080}, {"_width": None}):
         box.change("media_library", OTHER_VIDEO, **{"_width": None, "_height": None} | known)
-        record = data(post(box, PATH, **CARD | {"media_key": OTHER_VIDEO}))
+        record = make(box, PATH, **CARD | {"media_key": OTHER_VIDEO})
 
         assert ("16", "9") == (record["video_width"], record["video_height"])
 
@@ -336,13 +341,13 @@ UPDATES: list[dict[str, str]] = [
 @pytest.mark.parametrize("params", UPDATES)
 def test_update(box: Sandbox, params: dict[str, str]) -> None:
     """Each field changes alone, with its pair where it has one; updated_at moves."""
-    before = data(get(box, f"{PATH}/{ONE}"))
+    before = load(box, f"{PATH}/{ONE}")
     response = put(box, f"{PATH}/{ONE}", **params)
-    after = data(response)
+    after = data_of(response)
 
     assert after == before | params | {"updated_at": after["updated_at"]}
     assert after["updated_at"] > before["updated_at"]
-    assert after == data(get(box, f"{PATH}/{ONE}"))
+    assert after == load(box, f"{PATH}/{ONE}")
     expected = params | {"account_id": ACCOUNT, "card_id": ONE, "card_type": "VIDEO_CONVERSATION"}
     assert expected == echo(response)
 
@@ -355,8 +360,8 @@ def vmap(video: Record) -> str:
 def test_own_poster(box: Sandbox) -> None:
     """The key of the video's first frame is a poster, that of another video's is not."""
     own, other = ("3_" + key.partition("_")[2] for key in (VIDEO, AMPLIFY))
-    made = data(post(box, PATH, **CARD | {"poster_media_key": own}))
-    changed = data(put(box, f"{PATH}/{ONE}", poster_media_key=own))
+    made = make(box, PATH, **CARD | {"poster_media_key": own})
+    changed = alter(box, f"{PATH}/{ONE}", poster_media_key=own)
     refused = [
         post(box, PATH, **CARD | {"poster_media_key": other}),
         put(box, f"{PATH}/{ONE}", poster_media_key=other),
@@ -370,13 +375,11 @@ def test_own_poster(box: Sandbox) -> None:
 @pytest.mark.spec("B, Video conversation cards", "PUT .../video_conversation/:card_id")
 def test_update_of_media(box: Sandbox) -> None:
     """Another video brings its address, poster and sizes; a chosen poster outlives it."""
-    other = data(put(box, f"{PATH}/{ONE}", media_key=AMPLIFY))
-    chosen = data(put(box, f"{PATH}/{ONE}", poster_media_key=SQUARE))
-    kept = data(put(box, f"{PATH}/{ONE}", media_key=VIDEO))
-    unset = data(put(box, f"{PATH}/{ONE}", poster_media_key=""))
-    amplify, video, square = (
-        data(get(box, f"media_library/{key}")) for key in (AMPLIFY, VIDEO, SQUARE)
-    )
+    other = alter(box, f"{PATH}/{ONE}", media_key=AMPLIFY)
+    chosen = alter(box, f"{PATH}/{ONE}", poster_media_key=SQUARE)
+    kept = alter(box, f"{PATH}/{ONE}", media_key=VIDEO)
+    unset = alter(box, f"{PATH}/{ONE}", poster_media_key="")
+    amplify, video, square = (load(box, f"media_library/{key}") for key in (AMPLIFY, VIDEO, SQUARE))
 
     assert (vmap(amplify), amplify["poster_media_url"], "16", "9") == tuple(
         other[name] for name in ("media_url", "poster_media_url", "video_width", "video_height")
@@ -391,9 +394,9 @@ def test_update_of_media(box: Sandbox) -> None:
 
 def test_update_after_the_video_left_the_library(box: Sandbox) -> None:
     """A card keeps showing a video that was deleted from the library."""
-    before = data(get(box, f"{PATH}/{ONE}"))
+    before = load(box, f"{PATH}/{ONE}")
     delete(box, f"media_library/{VIDEO}")
-    after = data(put(box, f"{PATH}/{ONE}", poster_media_key=SQUARE))
+    after = alter(box, f"{PATH}/{ONE}", poster_media_key=SQUARE)
 
     assert before["media_url"] == after["media_url"]
     assert before["poster_media_url"] != after["poster_media_url"]
@@ -402,11 +405,11 @@ def test_update_after_the_video_left_the_library(box: Sandbox) -> None:
 @pytest.mark.spec("B, Video conversation cards", "PUT .../video_conversation/:card_id")
 def test_unset(box: Sandbox) -> None:
     """An empty value takes an optional field away, pairs together."""
-    record = data(put(box, f"{PATH}/{FOUR}", fourth_cta="", fourth_cta_post="", title=""))
+    record = alter(box, f"{PATH}/{FOUR}", fourth_cta="", fourth_cta_post="", title="")
 
     assert not {"fourth_cta", "fourth_cta_post", "title"} & record.keys()
     assert "third_cta" in record
-    assert record == data(get(box, f"{PATH}/{FOUR}"))
+    assert record == load(box, f"{PATH}/{FOUR}")
 
 
 @pytest.mark.spec("B, Video conversation cards", "PUT .../video_conversation/:card_id")
@@ -442,7 +445,7 @@ def test_unrelated_update_of_an_odd_card(box: Sandbox) -> None:
     odd = without(box.record("video_conversation_cards", ONE), "title")
     box.put("video_conversation_cards", ONE, odd)
 
-    assert "New" == data(put(box, f"{PATH}/{ONE}", name="New"))["name"]
+    assert "New" == alter(box, f"{PATH}/{ONE}", name="New")["name"]
 
 
 # -- with an image ------------------------------------------------------------------------------
@@ -451,7 +454,7 @@ def test_unrelated_update_of_an_odd_card(box: Sandbox) -> None:
 def test_an_image_card_is_created(box: Sandbox) -> None:
     """Only what is set is served, with the sizes of the image as strings in pixels."""
     response = post(box, IMAGES, **PICTURE)
-    record = data(response)
+    record = data_of(response)
 
     assert {"account_id": ACCOUNT, "card_type": "IMAGE_CONVERSATION"} | PICTURE == echo(response)
     assert record == PICTURE | {
@@ -471,28 +474,28 @@ def test_image_cards_are_read_and_listed(box: Sandbox) -> None:
     """Those of the fixtures are among them; deleted ones when asked for; other types never."""
     box.change("cards", "57jc4", deleted=True)
     listed, one = get(box, IMAGES), get(box, f"{IMAGES}/{LEGACY}")
-    every = data(get(box, IMAGES, with_deleted="true"))
+    every = load(box, IMAGES, with_deleted="true")
 
     assert {"account_id": ACCOUNT, "card_type": "image_conversation"} == echo(listed)
     assert {"IMAGE_CONVERSATION"} == {card["card_type"] for card in every}
-    assert len(every) > len(data(listed)) > 0
-    assert data(one) in data(listed)
+    assert len(every) > len(data_of(listed)) > 0
+    assert data_of(one) in data_of(listed)
 
 
 def test_filters_of_image_cards(box: Sandbox) -> None:
     """By id, and by the beginning of the name in any case."""
-    made = data(post(box, IMAGES, **PICTURE | {"name": "Cup or mug"}))["id"]
+    made = make(box, IMAGES, **PICTURE | {"name": "Cup or mug"})["id"]
 
     for query in ({"card_ids": f"{made},{OTHER_TYPE}"}, {"q": "CUP"}):
-        assert [made] == [card["id"] for card in data(get(box, IMAGES, **query))]
+        assert [made] == [card["id"] for card in load(box, IMAGES, **query)]
     assert 2 <= get(box, IMAGES, with_total_count="true").get_json()["total_count"]
 
 
 def test_image_cards_among_all_cards(box: Sandbox) -> None:
     """As a legacy card it is read, listed, put into posts and deleted under its type."""
-    card = data(post(box, IMAGES, **PICTURE))
+    card = make(box, IMAGES, **PICTURE)
     types = {"include_legacy_cards": "true", "card_types": "IMAGE_CONVERSATION"}
-    listed = data(get(box, "cards", **types))
+    listed = load(box, "cards", **types)
     posted = post(box, "post", as_user_id="2244994945", text="a", card_uri=card["card_uri"])
     gone = delete(box, f"{IMAGES}/{card['id']}")
 
@@ -500,7 +503,7 @@ def test_image_cards_among_all_cards(box: Sandbox) -> None:
     assert 200 == posted.status_code
     expected = {"account_id": ACCOUNT, "card_id": card["id"], "card_type": "image_conversation"}
     assert expected == echo(gone)
-    assert card | {"deleted": True, "updated_at": data(gone)["updated_at"]} == data(gone)
+    assert card | {"deleted": True, "updated_at": data_of(gone)["updated_at"]} == data_of(gone)
     assert 404 == get(box, f"cards/{card['id']}").status_code
     assert 404 == delete(box, f"{IMAGES}/{card['id']}").status_code
 
@@ -508,23 +511,23 @@ def test_image_cards_among_all_cards(box: Sandbox) -> None:
 @pytest.mark.parametrize("under", ["/image_conversation", "/IMAGE_CONVERSATION", ""])
 def test_nothing_stays_of_a_deleted_image_card(box: Sandbox, under: str) -> None:
     """The delete answers with the record as deleted; then no read shows it, whatever it asks."""
-    gone = data(delete(box, f"cards{under}/{LEGACY}"))
+    gone = drop(box, f"cards{under}/{LEGACY}")
     all_of_them = {"with_deleted": "true", "include_legacy_cards": "true"}
 
     assert (LEGACY, True) == (gone["id"], gone["deleted"])
     for path in (IMAGES, "cards", "cards/all"):
         assert 404 == get(box, f"{path}/{LEGACY}", with_deleted="true").status_code
     for path in (IMAGES, "cards"):
-        assert LEGACY not in [card["id"] for card in data(get(box, path, **all_of_them))]
+        assert LEGACY not in [card["id"] for card in load(box, path, **all_of_them)]
     assert box.world.store.get("cards", LEGACY) is None
 
 
 def test_an_image_card_is_changed(box: Sandbox) -> None:
     """What is sent changes, an empty value unsets, and another image shows its sizes."""
-    path = f"{IMAGES}/{data(post(box, IMAGES, **PICTURE))['id']}"
+    path = f"{IMAGES}/{make(box, IMAGES, **PICTURE)['id']}"
     sent = {"second_cta": "#Ground", "second_cta_post": "Ground, please.", "title": ""}
     response = put(box, path, **sent, media_key=IMAGE_800)
-    record = data(response)
+    record = data_of(response)
 
     assert "IMAGE_CONVERSATION" == echo(response)["card_type"]
     assert "title" not in record
@@ -542,9 +545,9 @@ def test_the_unlocked_image(box: Sandbox) -> None:
     """5:2, and never served; an empty value takes it away."""
     own = {"media_key": "3_77", "_width": 1000, "_height": 400, "aspect_ratio": "5:2"}
     box.put("media_library", "3_77", box.record("media_library", IMAGE) | own)
-    card = data(post(box, IMAGES, **PICTURE, unlocked_image_media_key="3_77"))
+    card = make(box, IMAGES, **PICTURE, unlocked_image_media_key="3_77")
     stored = box.record("cards", card["id"])["_unlocked_image_media_key"]
-    unset = data(put(box, f"{IMAGES}/{card['id']}", unlocked_image_media_key=""))
+    unset = alter(box, f"{IMAGES}/{card['id']}", unlocked_image_media_key="")
 
     assert "unlocked_image_media_key" not in card | unset
     assert "3_77" == stored
@@ -556,7 +559,7 @@ def test_the_longest_texts_of_an_image_card(box: Sandbox) -> None:
     long = {"name": "x" * 80, "title": "x" * 23, "thank_you_text": "x" * 23}
     sent = PICTURE | long | {"first_cta": "#" + "x" * 20, "media_key": IMAGE_800}
 
-    assert sent.items() <= data(post(box, IMAGES, **sent)).items()
+    assert sent.items() <= make(box, IMAGES, **sent).items()
 
 
 def test_strict_refuses_image_cards() -> None:

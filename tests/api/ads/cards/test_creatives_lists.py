@@ -9,8 +9,9 @@ import pytest
 
 from mock_platform.api.ads.cards.records import CARD_TYPES
 from mock_platform.api.ads.media.media_library import CREATIVE_TYPES
-from tests.api.ads.cards.creatives import BASE, VIDEO, assumptions, data, delete, echo, get
-from tests.support import Sandbox, faults, refusal
+from tests.api.ads.cards.creatives import VIDEO
+from tests.api.ads.support import BASE, assumptions, delete, drop, echo, get, load
+from tests.support import Sandbox, data_of, faults, refusal
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def family(request: pytest.FixtureRequest) -> Family:
 
 def keys(box: Sandbox, family: Family, **query: str) -> list[str]:
     """The keys of one page."""
-    return [record[family.key] for record in data(get(box, family.path, **query))]
+    return [record[family.key] for record in load(box, family.path, **query)]
 
 
 @pytest.mark.spec("operations", "account_media.list", "account_media.delete", "cards.list")
@@ -77,9 +78,9 @@ def test_with_deleted(box: Sandbox, family: Family) -> None:
     before = keys(box, family)
     all_before = keys(box, family, with_deleted="true")
     if family.path == "cards":
-        gone = data(delete(box, f"cards/{family.one}"))
+        gone = drop(box, f"cards/{family.one}")
     else:
-        gone = data(delete(box, f"{family.path}/{family.one}"))
+        gone = drop(box, f"{family.path}/{family.one}")
 
     assert gone["deleted"] is True
     assert family.one not in keys(box, family)
@@ -93,13 +94,16 @@ def test_with_deleted(box: Sandbox, family: Family) -> None:
 def test_one_with_deleted(box: Sandbox, family: Family) -> None:
     """A deleted record answers 404, and is read with with_deleted where that is documented."""
     path = f"{family.path}/{family.one}"
-    read = data(get(box, path))
+    read = load(box, path)
     assert delete(box, path).status_code == 200
     plain, again = get(box, path), get(box, path, with_deleted="true")
 
     assert (404, family.missing) == (plain.status_code, faults(plain)[0][0])
     if family.soft and family.with_deleted_on_one:
-        assert data(again) == read | {"deleted": True, "updated_at": data(again)["updated_at"]}
+        assert data_of(again) == read | {
+            "deleted": True,
+            "updated_at": data_of(again)["updated_at"],
+        }
     else:
         assert again.status_code == 404
 
@@ -117,12 +121,12 @@ def test_second_delete(box: Sandbox, family: Family) -> None:
 @pytest.mark.spec("operations", "cards_poll.get", "cards_video_conversation.get")
 def test_one_is_read_as_listed(box: Sandbox, family: Family) -> None:
     """A record reads alone as in the list, its id echoed under the path's name."""
-    listed = {record[family.key]: record for record in data(get(box, family.path))}
+    listed = {record[family.key]: record for record in load(box, family.path)}
     response = get(box, f"{family.path}/{family.one}")
 
-    assert listed[family.one] == data(response)
+    assert listed[family.one] == data_of(response)
     assert family.one in echo(response).values()
-    assert not [name for name in data(response) if name.startswith("_")]
+    assert not [name for name in data_of(response) if name.startswith("_")]
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
@@ -158,8 +162,8 @@ def test_ids(box: Sandbox, path: str, name: str, sent: list[str], found: list[st
     response = get(box, path, **{name: ",".join(sent)})
     full, beyond = (get(box, path, **{name: ",".join(sent[:1] * n)}) for n in (200, 201))
 
-    assert (found, sent) == ([record["id"] for record in data(response)], echo(response)[name])
-    assert 1 == len(data(full))
+    assert (found, sent) == ([record["id"] for record in data_of(response)], echo(response)[name])
+    assert 1 == len(data_of(full))
     assert (400, [("INVALID_PARAMETER", name)]) == refusal(beyond)
     assert ("cards.card-ids" in assumptions(response)) == ((path, name) == ("cards", "card_ids"))
 
@@ -184,7 +188,7 @@ SEARCHED = ["cards", "cards/poll", "cards/video_conversation"]
 )
 def test_q(box: Sandbox, path: str, q: str, expected: list[str]) -> None:
     """The search is a prefix of the name, whatever its case."""
-    assert expected == [record["name"] for record in data(get(box, path, q=q))]
+    assert expected == [record["name"] for record in load(box, path, q=q)]
 
 
 @pytest.mark.spec("operations", "cards.list", "cards_poll.list", "cards_video_conversation.list")
@@ -208,7 +212,7 @@ def test_each_type(box: Sandbox, path: str, field: str, kind: str) -> None:
     """The filter takes every type, echoes a list and shows that type alone."""
     response = get(box, path, **{f"{field}s": kind})
 
-    assert {kind} == {record[field] for record in data(response)}
+    assert {kind} == {record[field] for record in data_of(response)}
     assert [kind] == echo(response)[f"{field}s"]
 
 
@@ -223,7 +227,7 @@ def test_each_type(box: Sandbox, path: str, field: str, kind: str) -> None:
 )
 def test_several_types(box: Sandbox, path: str, field: str, kinds: list[str]) -> None:
     """Types joined by commas are alternatives; unknown ones are refused."""
-    found = data(get(box, path, **{f"{field}s": ",".join(kinds)}))
+    found = load(box, path, **{f"{field}s": ",".join(kinds)})
     refused = get(box, path, **{f"{field}s": f"{kinds[0]},POSTER"})
 
     assert set(kinds) == {record[field] for record in found}
@@ -238,6 +242,6 @@ def test_several_types(box: Sandbox, path: str, field: str, kinds: list[str]) ->
 def test_an_update_of_nothing(box: Sandbox, path: str) -> None:
     """An update without parameters changes nothing."""
     body: dict[str, Any] = {"json": {}} if path == f"cards/{CARD}" else {}
-    before = data(get(box, path))
+    before = load(box, path)
 
-    assert before == data(box.call("PUT", f"{BASE}/{path}", **body))
+    assert before == data_of(box.call("PUT", f"{BASE}/{path}", **body))

@@ -9,7 +9,6 @@ import pytest
 
 from mock_platform.api.ads.cards.records import LABELS
 from tests.api.ads.cards.creatives import (
-    BASE,
     DELETED_IMAGE,
     FOREIGN_IMAGE,
     GIF,
@@ -22,16 +21,10 @@ from tests.api.ads.cards.creatives import (
     UPLOADED_IMAGE,
     UPLOADED_VIDEO,
     VIDEO,
-    assumptions,
-    data,
-    delete,
-    echo,
-    get,
-    post,
-    send,
 )
+from tests.api.ads.support import BASE, assumptions, delete, drop, echo, get, load, post, send
 from tests.refusals import Refusal, refusals
-from tests.support import ACCOUNT, Sandbox, faults, refusal, sandbox
+from tests.support import ACCOUNT, Sandbox, data_of, faults, refusal, sandbox
 
 WEBSITE_CARD = "1712860000001000003"
 SLIDES_CARD = "1712860000005000015"
@@ -106,7 +99,7 @@ class TestType:
     def test_components(self, box: Sandbox, expected: str, components: list[JSON]) -> None:
         """Components are stored and served in their order, whichever that is."""
         for order in (components, components[::-1]):
-            record = data(create(box, *order))
+            record = data_of(create(box, *order))
 
             assert (expected, order) == (record["card_type"], record["components"])
             assert "slides" not in record
@@ -124,7 +117,7 @@ class TestType:
     def test_slides(self, box: Sandbox, expected: str, keys: list[str]) -> None:
         """Slides make a carousel with several destinations."""
         slides = [[media(key), details()] for key in keys]
-        record = data(send(box, "POST", "cards", {"name": "New", "slides": slides}))
+        record = data_of(send(box, "POST", "cards", {"name": "New", "slides": slides}))
 
         assert (expected, slides) == (record["card_type"], record["slides"])
         assert "components" not in record
@@ -139,7 +132,7 @@ class TestCreate:
     def test_answer(self, box: Sandbox) -> None:
         """The answer is the card, as it reads afterwards; the echo holds path parameters only."""
         response = create(box, media(), details())
-        record = data(response)
+        record = data_of(response)
 
         assert {
             "id": record["id"],
@@ -153,8 +146,8 @@ class TestCreate:
         } == record
         assert record["id"].isdecimal()
         assert {"account_id": ACCOUNT} == echo(response)
-        assert record == data(get(box, f"cards/{record['id']}"))
-        assert record in data(get(box, "cards"))
+        assert record == load(box, f"cards/{record['id']}")
+        assert record in load(box, "cards")
 
     @pytest.mark.spec("B, Card", "id, name (max 80")
     @pytest.mark.spec("B, Cards", "POST /12/accounts/:account_id/cards")
@@ -163,7 +156,7 @@ class TestCreate:
         """A name has up to 80 characters."""
         parts = [media(), details()]
 
-        assert "é" * 80 == data(create(box, *parts, name="é" * 80))["name"]
+        assert "é" * 80 == data_of(create(box, *parts, name="é" * 80))["name"]
 
     def test_body_is_json(self, box: Sandbox) -> None:
         """Parameters in the query are no body."""
@@ -172,7 +165,7 @@ class TestCreate:
     def test_unknown_keys(self, box: Sandbox) -> None:
         """Unknown and read-only keys are ignored at every level."""
         parts = [media() | {"zz": 1}, details(destination=website(zz=1), zz={})]
-        record = data(create(box, *parts, id="5", card_type="VIDEO_APP", zz=1))
+        record = data_of(create(box, *parts, id="5", card_type="VIDEO_APP", zz=1))
 
         assert [media(), details()] == record["components"]
         assert ("IMAGE_WEBSITE", False) == (record["card_type"], record["id"] == "5")
@@ -182,7 +175,7 @@ class TestCreate:
     @pytest.mark.parametrize("number", [2, 6])
     def test_swipeable_media(self, box: Sandbox, number: int) -> None:
         """2 to 6 media can be swiped."""
-        record = data(create(box, swipeable(*SEVEN[:number]), details()))
+        record = data_of(create(box, swipeable(*SEVEN[:number]), details()))
 
         assert "IMAGE_CAROUSEL_WEBSITE" == record["card_type"]
 
@@ -192,7 +185,7 @@ class TestCreate:
         """There are 2 to 6 slides."""
         body = {"name": "New", "slides": [[media(), details()]] * number}
 
-        assert number == len(data(send(box, "POST", "cards", body))["slides"])
+        assert number == len(data_of(send(box, "POST", "cards", body))["slides"])
 
     @pytest.mark.spec("B, Card", "Label: {type: ENUM")
     @pytest.mark.parametrize("value", LABELS)
@@ -200,7 +193,7 @@ class TestCreate:
         """Every documented label is accepted."""
         label = {"type": "ENUM", "value": value}
 
-        assert label == data(create(box, media(), button(label=label)))["components"][1]["label"]
+        assert label == data_of(create(box, media(), button(label=label)))["components"][1]["label"]
 
     @pytest.mark.spec("B, Card", "APP: type, country_code", "APP: googleplay_app_id")
     @pytest.mark.spec("B, Card", "APP: googleplay_deep_link")
@@ -220,7 +213,7 @@ class TestCreate:
         """One store or both, with deep links of the stores that are named."""
         parts = [media(), button(destination=destination)]
 
-        assert parts == data(create(box, *parts))["components"]
+        assert parts == data_of(create(box, *parts))["components"]
 
 
 INVALID, MISSING, INCLUSIVE = "INVALID_PARAMETER", "MISSING_PARAMETER", "INCLUSIVE_PARAMETERS"
@@ -433,21 +426,21 @@ class TestUpdate:
     @pytest.mark.spec("B, Cards", "PUT /12/accounts/:account_id/cards/:card_id")
     def test_name(self, box: Sandbox) -> None:
         """A name alone replaces the name alone."""
-        before = data(get(box, f"cards/{WEBSITE_CARD}"))
+        before = load(box, f"cards/{WEBSITE_CARD}")
         response = send(box, "PUT", f"cards/{WEBSITE_CARD}", {"name": "é" * 80})
-        after = data(response)
+        after = data_of(response)
 
         assert after == before | {"name": "é" * 80, "updated_at": after["updated_at"]}
         assert after["updated_at"] > before["updated_at"]
-        assert after == data(get(box, f"cards/{WEBSITE_CARD}"))
+        assert after == load(box, f"cards/{WEBSITE_CARD}")
         assert {"account_id": ACCOUNT, "card_id": WEBSITE_CARD} == echo(response)
 
     @pytest.mark.spec("B, Cards", "PUT /12/accounts/:account_id/cards/:card_id")
     def test_components(self, box: Sandbox) -> None:
         """Components replace the stored ones whole, and the type follows."""
-        before = data(get(box, f"cards/{WEBSITE_CARD}"))
+        before = load(box, f"cards/{WEBSITE_CARD}")
         parts = [swipeable(VIDEO, OTHER_VIDEO), button()]
-        after = data(send(box, "PUT", f"cards/{WEBSITE_CARD}", {"components": parts}))
+        after = data_of(send(box, "PUT", f"cards/{WEBSITE_CARD}", {"components": parts}))
 
         assert after == before | {
             "components": parts,
@@ -459,21 +452,21 @@ class TestUpdate:
     def test_to_slides_and_back(self, box: Sandbox) -> None:
         """Slides take the place of components, and the other way round."""
         slides = [[media(VIDEO), details()], [media(OTHER_VIDEO), details()]]
-        slid = data(send(box, "PUT", f"cards/{WEBSITE_CARD}", {"slides": slides}))
+        slid = data_of(send(box, "PUT", f"cards/{WEBSITE_CARD}", {"slides": slides}))
         parts = [media(), details()]
-        back = data(send(box, "PUT", f"cards/{WEBSITE_CARD}", {"components": parts}))
+        back = data_of(send(box, "PUT", f"cards/{WEBSITE_CARD}", {"components": parts}))
 
         assert ("VIDEO_MULTI_DEST_CAROUSEL_WEBSITE", slides) == (slid["card_type"], slid["slides"])
         assert "components" not in slid
         assert ("IMAGE_WEBSITE", parts) == (back["card_type"], back["components"])
         assert "slides" not in back
-        assert back == data(get(box, f"cards/{WEBSITE_CARD}"))
+        assert back == load(box, f"cards/{WEBSITE_CARD}")
 
     def test_whole_record(self, box: Sandbox) -> None:
         """A card sent back as it was read is accepted; its read-only fields are ignored."""
         for key in (WEBSITE_CARD, SLIDES_CARD):
-            before = data(get(box, f"cards/{key}"))
-            after = data(send(box, "PUT", f"cards/{key}", before))
+            before = load(box, f"cards/{key}")
+            after = data_of(send(box, "PUT", f"cards/{key}", before))
 
             assert after == before | {"updated_at": after["updated_at"]}
 
@@ -483,7 +476,7 @@ class TestList:
 
     def test_sort_by_name(self, box: Sandbox) -> None:
         """Cards sort by name."""
-        names = [record["name"] for record in data(get(box, "cards", sort_by="name-asc"))]
+        names = [record["name"] for record in load(box, "cards", sort_by="name-asc")]
 
         assert sorted(names) == names
 
@@ -491,20 +484,20 @@ class TestList:
         """All filters must hold."""
         query = {"card_types": "VIDEO_WEBSITE", "q": "cold"}
 
-        assert ["Cold brew story"] == [r["name"] for r in data(get(box, "cards", **query))]
+        assert ["Cold brew story"] == [r["name"] for r in load(box, "cards", **query)]
 
     @pytest.mark.spec("B, Card", "Legacy types such")
     @pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
     def test_legacy_cards(self, box: Sandbox) -> None:
         """Legacy cards are listed on demand only, deleted ones with with_deleted as well."""
-        plain = {record["id"] for record in data(get(box, "cards"))}
+        plain = {record["id"] for record in load(box, "cards")}
         both = get(box, "cards", include_legacy_cards="true", with_total_count="true")
         deleted = get(box, "cards", include_legacy_cards="true", with_deleted="true")
-        added = {record["id"]: record for record in data(both) if record["id"] not in plain}
+        added = {record["id"]: record for record in data_of(both) if record["id"] not in plain}
 
         assert {"57i77", "57i8b", "57i9k", "57jc4"} == added.keys()
         assert len(plain) + 4 == both.get_json()["total_count"]
-        assert "57ia2" in {record["id"] for record in data(deleted)}
+        assert "57ia2" in {record["id"] for record in data_of(deleted)}
         assert ("IMAGE_CONVERSATION", "800") == (
             added["57i77"]["card_type"],
             added["57i77"]["image_display_width"],
@@ -517,15 +510,15 @@ class TestList:
         """The filter accepts legacy types."""
         query = {"card_types": "IMAGE_CONVERSATION"}
 
-        assert [] == data(get(box, "cards", **query))
-        found = data(get(box, "cards", include_legacy_cards="true", **query))
+        assert [] == load(box, "cards", **query)
+        found = load(box, "cards", include_legacy_cards="true", **query)
         assert ["57i77", "57jc4"] == [record["id"] for record in found]
 
     @pytest.mark.spec("B, Cards", "Only cards created")
     def test_other_cards_do_not_join(self, box: Sandbox) -> None:
         """Poll cards and video conversation cards are not among the cards."""
         everything = get(box, "cards", include_legacy_cards="true", with_deleted="true")
-        kinds = {record["card_type"] for record in data(everything)}
+        kinds = {record["card_type"] for record in data_of(everything)}
 
         assert not kinds & {"TEXT_POLLS", "VIDEO_POLLS", "IMAGE_POLLS", "VIDEO_CONVERSATION"}
         assert 404 == get(box, "cards/1712870000001000003").status_code
@@ -540,9 +533,9 @@ class TestDelete:
     )
     def test_legacy(self, box: Sandbox, kind: str) -> None:
         """A legacy card is deleted under its type in any case."""
-        before = data(get(box, f"cards/{LEGACY_CARD}"))
+        before = load(box, f"cards/{LEGACY_CARD}")
         response = delete(box, f"cards/{kind}/{LEGACY_CARD}")
-        gone = data(response)
+        gone = data_of(response)
 
         assert gone == before | {"deleted": True, "updated_at": gone["updated_at"]}
         assert gone["updated_at"] > before["updated_at"]
@@ -552,9 +545,9 @@ class TestDelete:
 
     def test_legacy_cards_of_other_types_stay(self, box: Sandbox) -> None:
         """Where no public fact says otherwise, a deleted card is read with with_deleted."""
-        gone = data(delete(box, "cards/website/57i8b"))
+        gone = drop(box, "cards/website/57i8b")
 
-        assert gone == data(get(box, "cards/57i8b", with_deleted="true"))
+        assert gone == load(box, "cards/57i8b", with_deleted="true")
 
     @pytest.mark.parametrize("kind", ["video_conversation", "VIDEO_CONVERSATION"])
     def test_video_conversation(self, box: Sandbox, kind: str) -> None:
@@ -563,8 +556,8 @@ class TestDelete:
         response = delete(box, f"cards/{kind}/{key}")
 
         assert (True, "VIDEO_CONVERSATION") == (
-            data(response)["deleted"],
-            data(response)["card_type"],
+            data_of(response)["deleted"],
+            data_of(response)["card_type"],
         )
         assert kind == echo(response)["card_type"]
         assert 404 == get(box, f"cards/video_conversation/{key}").status_code
@@ -574,9 +567,9 @@ class TestDelete:
         """The public delete by id ends a card of any type, and says that it is an assumption."""
         response = delete(box, f"cards/{WEBSITE_CARD}")
 
-        assert data(response)["deleted"] is True
+        assert data_of(response)["deleted"] is True
         assert "cards.delete-by-id" in assumptions(response)
-        assert WEBSITE_CARD not in {record["id"] for record in data(get(box, "cards"))}
+        assert WEBSITE_CARD not in {record["id"] for record in load(box, "cards")}
 
     @pytest.mark.spec("B, What public facts and settled questions add", "Catalog and set")
     def test_strict(self) -> None:
@@ -603,7 +596,7 @@ class TestPaths:
     def test_lists(self, box: Sandbox) -> None:
         """GET cards/poll lists poll cards."""
         assert {"TEXT_POLLS", "VIDEO_POLLS", "IMAGE_POLLS"} == {
-            record["card_type"] for record in data(get(box, "cards/poll"))
+            record["card_type"] for record in load(box, "cards/poll")
         }
 
 
@@ -612,9 +605,9 @@ def test_envelope_as_array() -> None:
     """--card-envelope array puts the card of GET, PUT, DELETE into an array, not that of POST."""
     box = sandbox(card_envelope="array")
     path = f"cards/{WEBSITE_CARD}"
-    read, changed = data(get(box, path)), data(send(box, "PUT", path, {"name": "New"}))
-    created = data(create(box, media(), details()))
-    gone = data(delete(box, path))
+    read, changed = load(box, path), data_of(send(box, "PUT", path, {"name": "New"}))
+    created = data_of(create(box, media(), details()))
+    gone = drop(box, path)
 
     assert [1, 1, 1] == [len(answer) for answer in (read, changed, gone)]
     assert [True, True, True] == [isinstance(answer, list) for answer in (read, changed, gone)]

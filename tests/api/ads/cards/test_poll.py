@@ -7,7 +7,6 @@ from functools import partial
 import pytest
 
 from tests.api.ads.cards.creatives import (
-    BASE,
     DELETED_VIDEO,
     FOREIGN_IMAGE,
     GIF,
@@ -18,16 +17,20 @@ from tests.api.ads.cards.creatives import (
     UNKNOWN,
     UPLOADED_VIDEO,
     VIDEO,
+)
+from tests.api.ads.support import (
+    BASE,
     assumptions,
-    data,
-    delete,
+    drop,
     echo,
     get,
+    load,
+    make,
     post,
     without,
 )
 from tests.refusals import Refusal, refusals
-from tests.support import ACCOUNT, Sandbox, faults
+from tests.support import ACCOUNT, Sandbox, data_of, faults
 
 pytestmark = pytest.mark.usefixtures("noon")
 
@@ -46,7 +49,7 @@ IMAGE_POLL = "1712870000005000015"
 def test_text_poll(box: Sandbox) -> None:
     """A poll runs from its creation; numbers are strings, unset fields are left out."""
     response = post(box, "cards/poll", **POLL)
-    record = data(response)
+    record = data_of(response)
 
     assert {
         "id": record["id"],
@@ -62,8 +65,8 @@ def test_text_poll(box: Sandbox) -> None:
         "updated_at": "2026-11-20T12:00:00Z",
         "deleted": False,
     } == record
-    assert record == data(get(box, f"cards/poll/{record['id']}"))
-    assert record in data(get(box, "cards/poll"))
+    assert record == load(box, f"cards/poll/{record['id']}")
+    assert record in load(box, "cards/poll")
 
 
 @pytest.mark.spec("B, What public facts and settled questions add", "Poll and conversation")
@@ -87,7 +90,7 @@ def test_echo(box: Sandbox) -> None:
 )
 def test_duration(box: Sandbox, minutes: str, end: str) -> None:
     """A poll lasts 5 to 10080 minutes."""
-    record = data(post(box, "cards/poll", **POLL | {"duration_in_minutes": minutes}))
+    record = make(box, "cards/poll", **POLL | {"duration_in_minutes": minutes})
 
     assert (minutes, end) == (record["duration_in_minutes"], record["end_time"])
 
@@ -97,14 +100,14 @@ def test_duration(box: Sandbox, minutes: str, end: str) -> None:
 @pytest.mark.parametrize(("name", "most"), LENGTHS)
 def test_lengths(box: Sandbox, name: str, most: int) -> None:
     """A choice has up to 25 characters, the name up to 80."""
-    assert "é" * most == data(post(box, "cards/poll", **FOUR | {name: "é" * most}))[name]
+    assert "é" * most == make(box, "cards/poll", **FOUR | {name: "é" * most})[name]
 
 
 @pytest.mark.spec("B, Poll cards", "POST /12/accounts/:account_id/cards/poll")
 @pytest.mark.parametrize("choices", [FOUR, without(FOUR, "fourth_choice")])
 def test_three_and_four_choices(box: Sandbox, choices: dict[str, str]) -> None:
     """A choice may be sent with all those before it."""
-    assert choices.items() <= data(post(box, "cards/poll", **choices)).items()
+    assert choices.items() <= make(box, "cards/poll", **choices).items()
 
 
 @pytest.mark.spec("B, Poll card", "card_uri, card_type", "for media polls")
@@ -113,8 +116,8 @@ def test_three_and_four_choices(box: Sandbox, choices: dict[str, str]) -> None:
 def test_video_poll(box: Sandbox) -> None:
     """A poll with a video shows its address, aspect and duration, but not its key."""
     response = post(box, "cards/poll", **POLL, media_key=VIDEO)
-    record = data(response)
-    video = data(get(box, f"media_library/{VIDEO}"))
+    record = data_of(response)
+    video = load(box, f"media_library/{VIDEO}")
 
     assert {
         "card_type": "VIDEO_POLLS",
@@ -150,7 +153,7 @@ def test_sizes_of_a_video_poll(
     """Sizes are the aspect's two numbers, present even if little is known of the video."""
     width, height = size
     box.change("media_library", VIDEO, aspect_ratio=aspect_ratio, _width=width, _height=height)
-    record = data(post(box, "cards/poll", **POLL, media_key=VIDEO))
+    record = make(box, "cards/poll", **POLL, media_key=VIDEO)
 
     assert expected == (record["video_width"], record["video_height"])
     assert expected == (record["video_poster_width"], record["video_poster_height"])
@@ -162,18 +165,18 @@ def test_image_poll(box: Sandbox) -> None:
 
     assert {
         "card_type": "IMAGE_POLLS",
-        "image": data(get(box, f"media_library/{IMAGE_800}"))["media_url"],
+        "image": load(box, f"media_library/{IMAGE_800}")["media_url"],
         "image_display_width": "800",
         "image_display_height": "419",
-    }.items() <= data(response).items()
+    }.items() <= data_of(response).items()
     assert "cards-poll.image-fields" in assumptions(response)
 
 
 def test_fixtures_show_what_creation_gives(box: Sandbox) -> None:
     """The media polls of the fixtures look like ones created from the same media."""
     for key, used in ((VIDEO_POLL, VIDEO), (IMAGE_POLL, IMAGE_800)):
-        shown = data(get(box, f"cards/poll/{key}"))
-        created = data(post(box, "cards/poll", **POLL, media_key=used))
+        shown = load(box, f"cards/poll/{key}")
+        created = make(box, "cards/poll", **POLL, media_key=used)
         own = {"id", "card_uri", "name", "first_choice", "second_choice", "duration_in_minutes"}
         own |= {"start_time", "end_time", "created_at", "updated_at"}
 
@@ -221,9 +224,9 @@ def test_no_feature_for_text(box: Sandbox) -> None:
 @pytest.mark.spec("B, States and transitions", "Poll card, DELETE")
 def test_hard_delete(box: Sandbox) -> None:
     """A deleted poll card is answered as a stub of seven keys, and does not exist any more."""
-    before = data(get(box, f"cards/poll/{VIDEO_POLL}"))
+    before = load(box, f"cards/poll/{VIDEO_POLL}")
 
-    stub = data(delete(box, f"cards/poll/{VIDEO_POLL}"))
+    stub = drop(box, f"cards/poll/{VIDEO_POLL}")
 
     kept = ("id", "name", "start_time", "card_type", "created_at", "updated_at")
     assert {name: before[name] for name in kept} | {"deleted": True} == stub

@@ -6,9 +6,10 @@ from functools import partial
 
 import pytest
 
-from tests.api.ads.line_items.parts import BASE, CLICKS, DELETED, FOREIGN, PREROLL, call, data
+from tests.api.ads.line_items.parts import CLICKS, DELETED, FOREIGN, PREROLL
+from tests.api.ads.support import BASE, alter, delete, drop, get, load, make, post, put
 from tests.refusals import Refusal, refusals
-from tests.support import ACCOUNT, Sandbox, refusal
+from tests.support import ACCOUNT, Sandbox, data_of, refusal
 
 BANNER, VIDEO, FOREIGN_MEDIA, GONE = "2pzo", "2q4r", "2r0a", "2q6d"
 LANDING = "https://harbor-roasters.example/landing"
@@ -27,15 +28,13 @@ BUTTON = {
 
 def test_a_line_item_shows_media(box: Sandbox) -> None:
     """The kind of creative is that of the media; it is read, listed and deleted."""
-    made = data(
-        call(box, "POST", "media_creatives", line_item_id=PREROLL, account_media_id=BANNER,
-             landing_url=LANDING)
-    )  # fmt: skip
+    made = make(box, "media_creatives", line_item_id=PREROLL, account_media_id=BANNER,
+             landing_url=LANDING)  # fmt: skip
     key = made["id"]
-    read = data(call(box, "GET", f"media_creatives/{key}"))
-    listed = data(call(box, "GET", "media_creatives", media_creative_ids=key))
-    gone = data(call(box, "DELETE", f"media_creatives/{key}"))
-    again = call(box, "DELETE", f"media_creatives/{key}")
+    read = load(box, f"media_creatives/{key}")
+    listed = load(box, "media_creatives", media_creative_ids=key)
+    gone = drop(box, f"media_creatives/{key}")
+    again = delete(box, f"media_creatives/{key}")
 
     assert {**made, "id": "", "created_at": "", "updated_at": ""} == {
         "id": "",
@@ -56,12 +55,11 @@ def test_a_line_item_shows_media(box: Sandbox) -> None:
 
 def test_a_preroll_has_no_landing_address(box: Sandbox) -> None:
     """It is ignored, with a warning."""
-    response = call(
-        box, "POST", "media_creatives", line_item_id=PREROLL, account_media_id=VIDEO,
+    response = post(box, "media_creatives", line_item_id=PREROLL, account_media_id=VIDEO,
         landing_url=LANDING,
     )  # fmt: skip
 
-    assert data(response)["landing_url"] is None
+    assert data_of(response)["landing_url"] is None
     assert response.headers["X-Mock-Warnings"] == "no-effect"
 
 
@@ -115,9 +113,9 @@ def test_when_an_image_needs_a_landing_address(box: Sandbox, objective: str) -> 
     """With it each objective is taken, without it those other than website clicks."""
     box.change("line_items", PREROLL, objective=objective)
 
-    assert data(call(box, "POST", "media_creatives", **MEDIA, landing_url=LANDING))
+    assert make(box, "media_creatives", **MEDIA, landing_url=LANDING)
     if objective != "WEBSITE_CLICKS":
-        assert data(call(box, "POST", "media_creatives", **MEDIA))
+        assert make(box, "media_creatives", **MEDIA)
 
 
 @pytest.mark.parametrize(
@@ -131,9 +129,9 @@ def test_when_an_image_needs_a_landing_address(box: Sandbox, objective: str) -> 
 )
 def test_filters(box: Sandbox, query: dict[str, str], found: list[str]) -> None:
     """By campaign, line item and id, all together."""
-    response = call(box, "GET", "media_creatives", **query)
+    response = get(box, "media_creatives", **query)
 
-    assert found == [record["id"] for record in data(response)]
+    assert found == [record["id"] for record in data_of(response)]
     echo = response.get_json()["request"]["params"]
     assert set(echo) == {*query, "account_id"}
 
@@ -142,8 +140,8 @@ def test_approval_is_a_transition(box: Sandbox) -> None:
     """After so many reads the review is over."""
     with box.world.work():
         box.world.transitions.set_pace("media_creative", progression="polls", polls=2)
-    made = data(call(box, "POST", "media_creatives", line_item_id=PREROLL, account_media_id=VIDEO))
-    seen = [data(call(box, "GET", f"media_creatives/{made['id']}")) for _ in range(2)]
+    made = make(box, "media_creatives", line_item_id=PREROLL, account_media_id=VIDEO)
+    seen = [load(box, f"media_creatives/{made['id']}") for _ in range(2)]
 
     assert ["UNDER_REVIEW", "UNDER_REVIEW", "ACCEPTED"] == [
         record["approval_status"] for record in (made, *seen)
@@ -152,10 +150,10 @@ def test_approval_is_a_transition(box: Sandbox) -> None:
 
 def test_a_creative_below_a_deleted_line_item(box: Sandbox) -> None:
     """It keeps deleted: false and is shown with_deleted only."""
-    assert call(box, "DELETE", f"line_items/{PREROLL}").status_code == 200
+    assert delete(box, f"line_items/{PREROLL}").status_code == 200
 
-    assert [] == data(call(box, "GET", "media_creatives"))
-    read = data(call(box, "GET", "media_creatives/1bzq3", with_deleted="true"))
+    assert [] == load(box, "media_creatives")
+    read = load(box, "media_creatives/1bzq3", with_deleted="true")
     assert read["deleted"] is False
     assert ACCOUNT not in read.values()
 
@@ -171,15 +169,15 @@ def test_made_read_changed_and_deleted(
     box: Sandbox, path: str, name: str, sent: dict[str, str], change: dict[str, str]
 ) -> None:
     """What one call does, the next ones show; a second delete finds nothing."""
-    made = data(call(box, "POST", path, **sent))
+    made = make(box, path, **sent)
     one = f"{path}/{made['id']}"
-    read = data(call(box, "GET", one))
-    by_id = data(call(box, "GET", path, **{f"{name}_ids": made["id"]}))
+    read = load(box, one)
+    by_id = load(box, path, **{f"{name}_ids": made["id"]})
     box.world.clock.advance(60)
-    same = data(call(box, "PUT", one))
-    changed = data(call(box, "PUT", one, **change))
-    gone = data(call(box, "DELETE", one))
-    again = call(box, "DELETE", one)
+    same = alter(box, one)
+    changed = alter(box, one, **change)
+    gone = drop(box, one)
+    again = delete(box, one)
 
     assert sorted(made) == sorted([*sent, "id", "created_at", "updated_at", "deleted"])
     assert {key: made[key] for key in sent} == sent
@@ -188,22 +186,22 @@ def test_made_read_changed_and_deleted(
     assert changed["updated_at"] > made["updated_at"]
     assert gone["deleted"] is True
     assert refusal(again) == (404, [("NOT_FOUND", f"{name}_id")])
-    assert refusal(call(box, "PUT", one, **change)) == (404, [("NOT_FOUND", f"{name}_id")])
+    assert refusal(put(box, one, **change)) == (404, [("NOT_FOUND", f"{name}_id")])
 
 
 @pytest.mark.parametrize("action", ["GO_TO", "SEE_MORE", "SHOP", "VISIT_SITE", "WATCH_NOW"])
 def test_each_call_to_action(box: Sandbox, action: str) -> None:
     """The five public calls to action are taken."""
-    made = call(box, "POST", "preroll_call_to_actions", **(BUTTON | {"call_to_action": action}))
+    made = post(box, "preroll_call_to_actions", **(BUTTON | {"call_to_action": action}))
 
-    assert data(made)["call_to_action"] == action
+    assert data_of(made)["call_to_action"] == action
 
 
 @pytest.mark.parametrize("path", ["tracking_tags", "preroll_call_to_actions"])
 def test_below_a_deleted_line_item(box: Sandbox, path: str) -> None:
     """They are shown with_deleted only, with deleted: false."""
     box.change("line_items", PREROLL, deleted=True)
-    shown = data(call(box, "GET", path, line_item_ids=PREROLL, with_deleted="true"))
+    shown = load(box, path, line_item_ids=PREROLL, with_deleted="true")
 
-    assert [] == data(call(box, "GET", path, line_item_ids=PREROLL))
+    assert [] == load(box, path, line_item_ids=PREROLL)
     assert False in {record["deleted"] for record in shown}

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from tests.api.ads.line_items.parts import (
-    BASE,
     CLICKS,
     CYCLISTS,
     DELETED,
@@ -16,12 +15,10 @@ from tests.api.ads.line_items.parts import (
     FOREIGN,
     PREROLL,
     VIDEO,
-    call,
-    data,
-    history,
 )
+from tests.api.ads.support import BASE, delete, drop, get, history, load, make, post
 from tests.refusals import Refusal, refusals
-from tests.support import Sandbox, refusal
+from tests.support import Sandbox, data_of, refusal
 
 OWN_USER, NORTHBIKE_USER = "2244994945", "3805104374"
 OWN, OTHER_OWN = "1712850617439551489", "1712850617439551490"
@@ -36,7 +33,7 @@ KEYS = [
 
 def promote(box: Sandbox, line_item: str, *posts: str) -> Any:
     """Promote posts."""
-    return call(box, "POST", "promoted_posts", line_item_id=line_item, post_ids=",".join(posts))
+    return post(box, "promoted_posts", line_item_id=line_item, post_ids=",".join(posts))
 
 
 def test_posts_are_promoted(box: Sandbox) -> None:
@@ -55,17 +52,15 @@ def test_posts_are_promoted(box: Sandbox) -> None:
     ]
     assert body["total_count"] == 2
     assert sorted(KEYS) == sorted(body["data"][0])
-    assert [body["data"][0]] == data(
-        call(box, "GET", "promoted_posts", promoted_post_ids=body["data"][0]["id"])
-    )
+    assert [body["data"][0]] == load(box, "promoted_posts", promoted_post_ids=body["data"][0]["id"])
     assert ["CREATE"] == history(box, "PROMOTED_POST", body["data"][0]["id"])
 
 
 def test_promoted_again_is_the_same(box: Sandbox) -> None:
     """A post promoted twice on one line item keeps its first promotion, on another it gets one."""
-    first, second = data(promote(box, VIDEO, OWN, OWN, OTHER_OWN))
-    again = data(promote(box, VIDEO, OTHER_OWN))
-    elsewhere = data(promote(box, "iumz0", OTHER_OWN))
+    first, second = data_of(promote(box, VIDEO, OWN, OWN, OTHER_OWN))
+    again = data_of(promote(box, VIDEO, OTHER_OWN))
+    elsewhere = data_of(promote(box, "iumz0", OTHER_OWN))
 
     assert first["post_id"] == OWN
     assert again == [second]
@@ -75,8 +70,8 @@ def test_promoted_again_is_the_same(box: Sandbox) -> None:
 def test_a_repost_for_a_user_for_reposts_only(box: Sandbox) -> None:
     """The promoted post is a new nullcast repost by the account's own user; once for each."""
     before = box.record("posts", NORTHBIKE_POST)
-    made = data(promote(box, VIDEO, NORTHBIKE_POST))
-    again = data(promote(box, VIDEO, NORTHBIKE_POST))
+    made = data_of(promote(box, VIDEO, NORTHBIKE_POST))
+    again = data_of(promote(box, VIDEO, NORTHBIKE_POST))
 
     repost = box.record("posts", made[0]["post_id"])
     assert made == again
@@ -91,7 +86,7 @@ def test_a_post_made_through_the_account(box: Sandbox) -> None:
     """A post that another user made through the account can be promoted as it is."""
     box.change("posts", INES_POST, _account_id=BASE.rpartition("/")[2])
 
-    assert data(promote(box, VIDEO, INES_POST))[0]["post_id"] == INES_POST
+    assert data_of(promote(box, VIDEO, INES_POST))[0]["post_id"] == INES_POST
 
 
 add_posts = partial(Refusal, f"POST {BASE}/promoted_posts")
@@ -161,49 +156,47 @@ def test_a_promoted_account_gets_the_timeline(box: Sandbox) -> None:
 
 def test_a_promotion_is_deleted(box: Sandbox) -> None:
     """It is shown with_deleted, stays ACTIVE, its post stays; a second delete finds nothing."""
-    gone = data(call(box, "DELETE", "promoted_posts/1efwlo"))
-    again = call(box, "DELETE", "promoted_posts/1efwlo")
+    gone = drop(box, "promoted_posts/1efwlo")
+    again = delete(box, "promoted_posts/1efwlo")
 
     assert (gone["deleted"], gone["entity_status"]) == (True, "ACTIVE")
     assert refusal(again) == (404, [("PROMOTED_POST_NOT_FOUND", "promoted_post_id")])
-    assert call(box, "GET", "promoted_posts/1efwlo").status_code == 404
-    assert gone == data(call(box, "GET", "promoted_posts/1efwlo", with_deleted="true"))
+    assert get(box, "promoted_posts/1efwlo").status_code == 404
+    assert gone == load(box, "promoted_posts/1efwlo", with_deleted="true")
     assert box.record("posts", OWN)
     assert "DELETE" in history(box, "PROMOTED_POST", "1efwlo")
 
 
 def test_promotions_below_a_deleted_line_item(box: Sandbox) -> None:
     """They keep deleted: false, are shown only with_deleted, and can be deleted."""
-    assert call(box, "DELETE", f"line_items/{CLICKS}").status_code == 200
+    assert delete(box, f"line_items/{CLICKS}").status_code == 200
 
-    listed = [one["id"] for one in data(call(box, "GET", "promoted_posts"))]
-    all_listed = data(call(box, "GET", "promoted_posts", with_deleted="true"))
-    counted = call(box, "GET", "promoted_posts", with_total_count="true").get_json()["total_count"]
+    listed = [one["id"] for one in load(box, "promoted_posts")]
+    all_listed = load(box, "promoted_posts", with_deleted="true")
+    counted = get(box, "promoted_posts", with_total_count="true").get_json()["total_count"]
 
     assert listed == ["1efx5k", *ELSEWHERE]
     assert counted == len(listed)
     assert ("1efwlo", False) in [(one["id"], one["deleted"]) for one in all_listed]
-    assert call(box, "GET", "promoted_posts/1efwlo").status_code == 404
-    assert data(call(box, "GET", "promoted_posts/1efwlo", with_deleted="true"))["id"] == "1efwlo"
-    assert data(call(box, "DELETE", "promoted_posts/1efwlo"))["deleted"] is True
+    assert get(box, "promoted_posts/1efwlo").status_code == 404
+    assert load(box, "promoted_posts/1efwlo", with_deleted="true")["id"] == "1efwlo"
+    assert drop(box, "promoted_posts/1efwlo")["deleted"] is True
 
 
 def test_promotions_below_a_deleted_campaign(box: Sandbox) -> None:
     """A deleted campaign hides what is two levels below it as well."""
     box.change("campaigns", "8wku2", deleted=True)
 
-    assert ["1efx5k", *ELSEWHERE] == [one["id"] for one in data(call(box, "GET", "promoted_posts"))]
-    assert call(box, "GET", "promoted_posts/1efwlo").status_code == 404
+    assert ["1efx5k", *ELSEWHERE] == [one["id"] for one in load(box, "promoted_posts")]
+    assert get(box, "promoted_posts/1efwlo").status_code == 404
 
 
 def test_filters(box: Sandbox) -> None:
     """By line item and by id; paused is an attribute to sort by."""
-    of_item = data(call(box, "GET", "promoted_posts", line_item_ids=f"{CLICKS},{FOREIGN}"))
-    both = data(
-        call(box, "GET", "promoted_posts", line_item_ids=CLICKS, promoted_post_ids="1efx0t,1efx5k")
-    )
+    of_item = load(box, "promoted_posts", line_item_ids=f"{CLICKS},{FOREIGN}")
+    both = load(box, "promoted_posts", line_item_ids=CLICKS, promoted_post_ids="1efx0t,1efx5k")
     box.change("promoted_posts", "1efwlo", entity_status="PAUSED")
-    by_pause = data(call(box, "GET", "promoted_posts", sort_by="paused-desc"))
+    by_pause = load(box, "promoted_posts", sort_by="paused-desc")
 
     assert [one["id"] for one in of_item] == ["1efwlo", "1efx0t"]
     assert [one["id"] for one in both] == ["1efx0t"]
@@ -215,29 +208,29 @@ def test_approval_is_a_transition(box: Sandbox) -> None:
     transitions = box.world.transitions
     with box.world.work():
         transitions.set_pace("promoted_post", progression="time", seconds=60)
-    made = data(promote(box, VIDEO, OWN))[0]
-    waiting = data(call(box, "GET", f"promoted_posts/{made['id']}"))
+    made = data_of(promote(box, VIDEO, OWN))[0]
+    waiting = load(box, f"promoted_posts/{made['id']}")
     box.world.clock.advance(60)
-    listed = data(call(box, "GET", "promoted_posts", line_item_ids=VIDEO))
+    listed = load(box, "promoted_posts", line_item_ids=VIDEO)
     with box.world.work():
         transitions.move("promoted_post", made["id"], "REJECTED")
 
     assert ("UNDER_REVIEW", "UNDER_REVIEW") == (made["approval_status"], waiting["approval_status"])
     assert ["ACCEPTED"] * 2 == [one["approval_status"] for one in listed]
-    read = data(call(box, "GET", f"promoted_posts/{made['id']}"))
+    read = load(box, f"promoted_posts/{made['id']}")
     assert read["approval_status"] == "REJECTED"
 
 
 def test_a_user_is_promoted(box: Sandbox) -> None:
     """The answer is one record; a user who is promoted already is not promoted again."""
-    assert call(box, "DELETE", "promoted_accounts/1f2qc").status_code == 200
-    made = call(box, "POST", "promoted_accounts", line_item_id=CYCLISTS, user_id=OWN_USER)
-    again = call(box, "POST", "promoted_accounts", line_item_id=CYCLISTS, user_id=OWN_USER)
+    assert delete(box, "promoted_accounts/1f2qc").status_code == 200
+    made = post(box, "promoted_accounts", line_item_id=CYCLISTS, user_id=OWN_USER)
+    again = post(box, "promoted_accounts", line_item_id=CYCLISTS, user_id=OWN_USER)
 
-    record = data(made)
+    record = data_of(made)
     assert made.get_json()["request"]["params"]["user_id"] == int(OWN_USER)
-    assert record == data(again)
-    assert record == data(call(box, "GET", f"promoted_accounts/{record['id']}"))
+    assert record == data_of(again)
+    assert record == load(box, f"promoted_accounts/{record['id']}")
     assert sorted(record) == sorted(
         ["id", "line_item_id", "user_id", "entity_status", "approval_status", "created_at",
          "updated_at", "deleted"]
@@ -248,16 +241,16 @@ def test_a_user_is_promoted(box: Sandbox) -> None:
 
 def test_accounts_are_listed_by_line_item(box: Sandbox) -> None:
     """One line item of the product is enough."""
-    mixed = data(call(box, "GET", "promoted_accounts", line_item_ids=f"{CLICKS},{FOLLOWERS}"))
-    by_id = data(call(box, "GET", "promoted_accounts", promoted_account_ids="1f2qc"))
+    mixed = load(box, "promoted_accounts", line_item_ids=f"{CLICKS},{FOLLOWERS}")
+    by_id = load(box, "promoted_accounts", promoted_account_ids="1f2qc")
 
     assert (["1f2pa"], ["1f2qc"]) == tuple([one["id"] for one in found] for found in (mixed, by_id))
 
 
 def test_a_promoted_account_is_deleted(box: Sandbox) -> None:
     """A second delete finds nothing."""
-    gone = data(call(box, "DELETE", "promoted_accounts/1f2pa"))
-    again = call(box, "DELETE", "promoted_accounts/1f2pa")
+    gone = drop(box, "promoted_accounts/1f2pa")
+    again = delete(box, "promoted_accounts/1f2pa")
 
     assert gone["deleted"] is True
     assert refusal(again) == (404, [("PROMOTED_ACCOUNT_NOT_FOUND", "promoted_account_id")])
@@ -268,11 +261,11 @@ def test_approval_of_an_account_is_a_transition(box: Sandbox) -> None:
     """By hand, a review ends when a test says so."""
     with box.world.work():
         box.world.transitions.set_pace("promoted_account", progression="manual")
-    assert call(box, "DELETE", "promoted_accounts/1f2qc").status_code == 200
-    made = data(call(box, "POST", "promoted_accounts", line_item_id=CYCLISTS, user_id=OWN_USER))
+    assert delete(box, "promoted_accounts/1f2qc").status_code == 200
+    made = make(box, "promoted_accounts", line_item_id=CYCLISTS, user_id=OWN_USER)
     with box.world.work():
         box.world.transitions.move("promoted_account", made["id"], "ACCEPTED")
 
     assert made["approval_status"] == "UNDER_REVIEW"
-    read = data(call(box, "GET", f"promoted_accounts/{made['id']}"))
+    read = load(box, f"promoted_accounts/{made['id']}")
     assert read["approval_status"] == "ACCEPTED"

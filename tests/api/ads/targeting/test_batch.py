@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.api.ads.line_items.parts import CLICKS, call, data, history
+from tests.api.ads.line_items.parts import CLICKS
+from tests.api.ads.support import history, load, post
 from tests.support import ACCOUNT, Sandbox, faults
 
 PATH = f"/12/batch/accounts/{ACCOUNT}/targeting_criteria"
@@ -90,7 +91,7 @@ def test_all_or_none(box: Sandbox) -> None:
         [("INVALID_PARAMETER", "targeting_value")],
         [("TARGETING_CRITERION_NOT_FOUND", "targeting_criterion_id")],
     ]
-    assert data(call(box, "GET", "targeting_criteria/8ptm9"))["deleted"] is False
+    assert load(box, "targeting_criteria/8ptm9")["deleted"] is False
 
 
 def test_earlier_items_count(box: Sandbox) -> None:
@@ -151,8 +152,8 @@ def test_categories_of_other_line_items_do_not_count(box: Sandbox) -> None:
 def test_one_category_alone(box: Sandbox) -> None:
     """The single creation has the same rule: a set of one is whole, a part is not."""
     sent = {"line_item_id": EMPTY, "targeting_type": "IAB_CATEGORY", "operator_type": "EQ"}
-    part = call(box, "POST", "targeting_criteria", targeting_value=FOOD[0], **sent)
-    whole = call(box, "POST", "targeting_criteria", targeting_value="IAB9-30", **sent)
+    part = post(box, "targeting_criteria", targeting_value=FOOD[0], **sent)
+    whole = post(box, "targeting_criteria", targeting_value="IAB9-30", **sent)
 
     assert faults(part) == [("INVALID_PARAMETER", "targeting_value")]
     assert whole.status_code == 200
