@@ -47,7 +47,7 @@ def table_of(operation: Operation) -> str:
 
 def find_key(box: Sandbox, operation: Operation) -> str:
     """A living record of the account that the operation finds."""
-    own = {"_account_id": ACCOUNT}
+    own: dict[str, Any] = {"_account_id": ACCOUNT}
     if table_of(operation) == "cards":
         own["_legacy"] = operation.id in LEGACY
     return box.world.store.page(table_of(operation), own, limit=1)[0].key

@@ -111,7 +111,7 @@ class TestList:
         ({"with_deleted": "True", "q": "harbor p"}, [DELETED]),
         ({"with_deleted": "false"}, MINE),
     ])  # fmt: skip
-    def test_filters(self, box: Sandbox, query: dict[str, str], expected: list[str]) -> None:
+    def test_filters(self, box: Sandbox, query: dict[str, Any], expected: list[str]) -> None:
         """Q is a prefix of the name in any case, among the user's accounts only.
 
         Ids and prefix both have to fit, deleted accounts are there on demand, and all are counted.

@@ -210,7 +210,7 @@ def test_bidding_rules(box: Sandbox) -> None:
 # -- suggestions -------------------------------------------------------------------------------
 
 
-def suggest(box: Sandbox, kind: str, values: str, **query: str) -> list[str]:
+def suggest(box: Sandbox, kind: str, values: str, **query: Any) -> list[str]:
     """The suggested values."""
     body = box.read(SUGGESTIONS, suggestion_type=kind, targeting_values=values, **query)
     assert "next_cursor" not in body

@@ -25,7 +25,7 @@ def box(sandboxes: Sandboxes) -> Sandbox:
     return sandboxes.get(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
 
 
-def read(box: Sandbox, path: str = PATH, **query: str) -> list[dict[str, Any]]:
+def read(box: Sandbox, path: str = PATH, **query: Any) -> list[dict[str, Any]]:
     """The rows of a successful read."""
     data: list[dict[str, Any]] = box.read(path, **query)["data"]
     return data

@@ -288,10 +288,12 @@ class TestMedia:
         }  # fmt: skip
         response = create(box, media_keys=VIDEO, **said)
 
+        (video,) = data_of(response)["extended_entities"]["media"]
+
         assert {
             "title": "é" * 70, "description": "é" * 200,
             "call_to_actions": {action.lower(): {"url": "https://shop.example.com"}},
-        } == data_of(response)["extended_entities"]["media"][0]["additional_media_info"]  # fmt: skip
+        } == video["additional_media_info"]  # fmt: skip
         assert said.items() <= echo(response).items()
         assert "post.video-cta" in assumptions(response)
 

@@ -203,7 +203,7 @@ def test_scheduled_and_posted(box: Sandbox) -> None:
     }.items() <= post.items()  # fmt: skip
     assert "Harbor Campaign Desk" in post["source"]
     assert box.record("media_library", IMAGE)["posted"] is True
-    shown = box.read(f"/2/posts/{late['post_id']}", **{"post.fields": "created_at"})
+    shown = body_of(box.call("GET", f"/2/posts/{late['post_id']}?post.fields=created_at"))
     assert "2026-11-22T13:00:00.000Z" == shown["data"]["created_at"]
 
 
