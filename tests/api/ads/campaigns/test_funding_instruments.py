@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from tests.api.ads.support import echo, get, ids, load
 from tests.refusals import Refusal, refusals
@@ -33,7 +34,7 @@ def test_listed_and_read(box: Sandbox) -> None:
 
 def test_created_on_the_sandbox(box: Sandbox) -> None:
     """A new instrument has what was sent, and a description that says what it lacks."""
-    amounts = {"credit_limit_local_micro": 5000000, "funded_amount_local_micro": 0}
+    amounts: dict[str, Any] = {"credit_limit_local_micro": 5000000, "funded_amount_local_micro": 0}
     response = box.ask("POST", SANDBOX, **NEW, **amounts)
     shown = data_of(response)
 
