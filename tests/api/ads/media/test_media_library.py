@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -27,6 +28,7 @@ from tests.api.ads.support import BASE, alter, assumptions, delete, echo, get, l
 from tests.refusals import Refusal, refusals
 from tests.support import Sandbox, data_of, refusal
 
+LIBRARY = f"{BASE}/media_library"
 VIDEO_FIELDS = {"description", "title", "duration", "poster_media_url", "poster_media_key"}
 
 
@@ -38,31 +40,28 @@ def found(box: Sandbox, q: str) -> set[str]:
 
 @pytest.mark.spec("B, Media library object", "media_type (GIF")
 @pytest.mark.spec("B, Media library", "GET /12/accounts/:account_id/media_library: count")
-@pytest.mark.parametrize("kind", ["GIF", "IMAGE", "VIDEO"])
-def test_media_type(box: Sandbox, kind: str) -> None:
+def test_media_type(box: Sandbox) -> None:
     """Each media type shows something, and nothing else."""
-    assert {kind} == {r["media_type"] for r in load(box, "media_library", media_type=kind)}
+    for kind in ("GIF", "IMAGE", "VIDEO"):
+        assert {kind} == {r["media_type"] for r in load(box, "media_library", media_type=kind)}
 
 
 @pytest.mark.spec("B, Media library", "GET /12/accounts/:account_id/media_library: count")
 @pytest.mark.spec("B, Limits", "Field lengths: media", side="inside")
-@pytest.mark.parametrize(
-    ("q", "expected"),
-    [
-        ("Tasting room", {"Tasting room"}),  # name
-        ("baristas", {"Barista, square"}),  # title, the name holds another word
-        ("sunrise", {"harbor-sunrise.jpg"}),  # file_name alone
-        ("sixteen", {"Cold brew story"}),  # description alone
-        ("SIXTEEN hours", {"Cold brew story"}),  # any case
-        ("spot thirty", {"Summer spot"}),  # words from two fields, in any order
-        ("autumn_menu.jpg", {"Autumn menu"}),  # punctuation parts words
-        ("tast", set()),  # a part of a word is no word
-        ("tasting nothing", set()),  # all words are needed
-        ("--", set()),  # no word at all
-        ("a", set()),
-        ("a" * 255, set()),
-    ],
-)
+@pytest.mark.parametrize(("q", "expected"), [
+    ("Tasting room", {"Tasting room"}),  # name
+    ("baristas", {"Barista, square"}),  # title, the name holds another word
+    ("sunrise", {"harbor-sunrise.jpg"}),  # file_name alone
+    ("sixteen", {"Cold brew story"}),  # description alone
+    ("SIXTEEN hours", {"Cold brew story"}),  # any case
+    ("spot thirty", {"Summer spot"}),  # words from two fields, in any order
+    ("autumn_menu.jpg", {"Autumn menu"}),  # punctuation parts words
+    ("tast", set()),  # a part of a word is no word
+    ("tasting nothing", set()),  # all words are needed
+    ("--", set()),  # no word at all
+    ("a", set()),
+    ("a" * 255, set()),
+])  # fmt: skip
 def test_search(box: Sandbox, q: str, expected: set[str]) -> None:
     """The search takes whole words of name, title, file_name and description, in any case."""
     assert expected == found(box, q)
@@ -86,25 +85,22 @@ def test_search_follows_changes(box: Sandbox) -> None:
 @pytest.mark.parametrize("sort_by", ["created_at-asc", "updated_at-desc", None])
 def test_search_page_by_page(box: Sandbox, sort_by: str | None) -> None:
     """A search for several words returns the same page by page as at once, and counts them."""
-    image = box.world.store.get("media_library", IMAGE)
-    assert image is not None
+    image = box.record("media_library", IMAGE)
     for number in range(12):
         key, name = f"3_{number + 1}", f"{'Harbour' if number % 2 else 'Street'} at dawn {number}"
         stamp = f"2026-01-{number % 5 + 1:02}T00:00:00Z"
         record = image | {"media_key": key, "name": name, "created_at": stamp, "updated_at": stamp}
-        box.world.store.put("media_library", key, record)
-    asked = {"q": "dawn harbour"} | ({"sort_by": sort_by} if sort_by else {})
-    whole = get(box, "media_library", **asked, with_total_count="true").get_json()
-    pages: list[str] = []
-    page = get(box, "media_library", **asked, count=4).get_json()
+        box.put("media_library", key, record)
+    asked: dict[str, Any] = {"q": "dawn harbour", "sort_by": sort_by}
+    whole, pages, cursor = box.read(LIBRARY, **asked, with_total_count="true"), [], None
     while True:
-        pages += [record["media_key"] for record in page["data"]]
-        if page["next_cursor"] is None:
+        page = box.read(LIBRARY, **asked, count=4, cursor=cursor)
+        pages += page["data"]
+        if (cursor := page["next_cursor"]) is None:
             break
-        page = get(box, "media_library", **asked, count=4, cursor=page["next_cursor"]).get_json()
 
     assert 6 == whole["total_count"] == len(pages)
-    assert [record["media_key"] for record in whole["data"]] == pages
+    assert whole["data"] == pages
 
 
 @pytest.mark.spec("B, Media library", "GET /12/accounts/:account_id/media_library: count")
@@ -121,25 +117,17 @@ def test_search_within_a_type(box: Sandbox) -> None:
 @pytest.mark.spec("B, Common conventions", "Creation and update")
 def test_add_image(box: Sandbox) -> None:
     """An uploaded image becomes a library object without the fields of videos."""
-    response = post(
-        box, "media_library", media_key=UPLOADED_IMAGE, name="Winter", file_name="winter.jpg"
-    )
+    sent = {"media_key": UPLOADED_IMAGE, "name": "Winter", "file_name": "winter.jpg"}
+    response = post(box, "media_library", **sent)
     record = data_of(response)
 
-    assert {
-        "media_key": UPLOADED_IMAGE,
-        "name": "Winter",
-        "file_name": "winter.jpg",
+    assert sent | {
         "media_url": "https://assets.harbor-roasters.example/uploads/winter-blend.jpg",
-        "media_category": "POST_IMAGE",
-        "media_status": "TRANSCODE_COMPLETED",
-        "media_type": "IMAGE",
-        "posted": False,
-        "aspect_ratio": "1.91:1",
+        "media_category": "POST_IMAGE", "media_status": "TRANSCODE_COMPLETED",
+        "media_type": "IMAGE", "posted": False, "aspect_ratio": "1.91:1",
         "created_at": "2026-11-02T09:00:00Z",  # of the upload
-        "updated_at": record["updated_at"],
-        "deleted": False,
-    } == record
+        "updated_at": record["updated_at"], "deleted": False,
+    } == record  # fmt: skip
     assert record["created_at"] < record["updated_at"]
     assert record == load(box, f"media_library/{UPLOADED_IMAGE}")
     assert record in load(box, "media_library", count="50")
@@ -162,20 +150,15 @@ def test_add_gif(box: Sandbox) -> None:
 @pytest.mark.spec("B, Media library", "POST /12/accounts/:account_id/media_library")
 def test_add_video(box: Sandbox) -> None:
     """A video takes description, title and poster, and shows its duration in milliseconds."""
-    record = make(
-        box,
-        "media_library",
-        media_key=UPLOADED_VIDEO,
-        description="How to pour",
-        title="Latte art",
-        poster_media_key=UPLOADED_IMAGE,
-    )
+    sent = {
+        "media_key": UPLOADED_VIDEO, "description": "How to pour", "title": "Latte art",
+        "poster_media_key": UPLOADED_IMAGE,
+    }  # fmt: skip
+    record = make(box, "media_library", **sent)
+    shown = sent | {"duration": 14500, "name": None, "file_name": None}
 
-    assert ("How to pour", "Latte art", 14500, UPLOADED_IMAGE) == tuple(
-        record[name] for name in ("description", "title", "duration", "poster_media_key")
-    )
+    assert shown.items() <= record.items()
     assert record["poster_media_url"].endswith("/uploads/winter-blend.jpg")
-    assert (None, None) == (record["name"], record["file_name"])
 
 
 @pytest.mark.spec("B, Media library object", "poster_media_url")
@@ -256,7 +239,6 @@ def test_update(box: Sandbox) -> None:
     assert "New" in found(box, "new")
 
 
-LIBRARY = f"{BASE}/media_library"
 add = partial(Refusal, f"POST {LIBRARY}")
 find = partial(Refusal, f"GET {LIBRARY}")
 INVALID, UNFIT, NOT_THERE = "INVALID_PARAMETER", "INVALID_MEDIA", "MEDIA_NOT_FOUND"

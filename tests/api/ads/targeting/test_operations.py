@@ -39,29 +39,20 @@ def fill(box: Sandbox, type_: str, number: int) -> None:
 
 def test_a_criterion_is_made_read_and_deleted(box: Sandbox) -> None:
     """The record has operator_type everywhere; each change is in the account's history."""
-    made = add(box, "BROAD_KEYWORD", "espresso")
-    record = data_of(made)
-    key = record["id"]
-    read = load(box, f"targeting_criteria/{key}")
-    listed = load(box, "targeting_criteria", line_item_ids=EMPTY)
-    gone = drop(box, f"targeting_criteria/{key}")
-    again = delete(box, f"targeting_criteria/{key}")
+    record = data_of(add(box, "BROAD_KEYWORD", "espresso"))
+    path = f"targeting_criteria/{record['id']}"
+    read, listed = load(box, path), load(box, "targeting_criteria", line_item_ids=EMPTY)
+    gone = drop(box, path)
 
     assert record == read == listed[0]
-    assert {name: record[name] for name in list(record) if name != "id"} == {
-        "line_item_id": EMPTY,
-        "name": "espresso",
-        "targeting_type": "BROAD_KEYWORD",
-        "targeting_value": "espresso",
-        "operator_type": "EQ",
-        "created_at": record["created_at"],
-        "updated_at": record["created_at"],
-        "deleted": False,
-    }
+    assert record == {
+        "id": record["id"], "line_item_id": EMPTY, "name": "espresso",
+        "targeting_type": "BROAD_KEYWORD", "targeting_value": "espresso", "operator_type": "EQ",
+        "created_at": record["created_at"], "updated_at": record["created_at"], "deleted": False,
+    }  # fmt: skip
     assert (gone["deleted"], gone["operator_type"]) == (True, "EQ")
-    assert refusal(again) == (404, [("TARGETING_CRITERION_NOT_FOUND", "targeting_criterion_id")])
     assert [] == load(box, "targeting_criteria", line_item_ids=EMPTY)
-    assert ["CREATE", "DELETE"] == history(box, "TARGETING_CRITERIA", key)
+    assert ["CREATE", "DELETE"] == history(box, "TARGETING_CRITERIA", record["id"])
 
 
 @pytest.mark.parametrize(("number", "status"), [(200, 200), (201, 400)])
@@ -102,10 +93,10 @@ def test_names(box: Sandbox, type_: str, value: str, name: str, more: dict[str, 
     assert more == {key: record[key] for key in ("location_type",) if key in record}
 
 
-@pytest.mark.parametrize("type_", TYPES)
-def test_every_type_is_known(box: Sandbox, type_: str) -> None:
+def test_every_type_is_known(box: Sandbox) -> None:
     """No type of the public list is refused as a type."""
-    assert "INVALID_TARGETING_TYPE" not in add(box, type_, "x", "NE").text
+    for type_ in TYPES:
+        assert "INVALID_TARGETING_TYPE" not in add(box, type_, "x", "NE").text
 
 
 def refuse(
@@ -181,16 +172,10 @@ def test_without_an_operator(box: Sandbox) -> None:
     assert [len(each) for each in warnings] == [1, 0]
 
 
-@pytest.mark.parametrize(
-    ("type_", "operator"),
-    [
-        ("APP_LIST", "NE"),
-        ("CONTENT_PUBLISHER_USER", "NE"),
-        ("NETWORK_ACTIVATION_DURATION", "LT"),
-        ("NETWORK_ACTIVATION_DURATION", "GTE"),
-        ("PHRASE_KEYWORD", "NE"),
-    ],
-)
+@pytest.mark.parametrize(("type_", "operator"), [
+    ("APP_LIST", "NE"), ("CONTENT_PUBLISHER_USER", "NE"), ("NETWORK_ACTIVATION_DURATION", "LT"),
+    ("NETWORK_ACTIVATION_DURATION", "GTE"), ("PHRASE_KEYWORD", "NE"),
+])  # fmt: skip
 def test_operators_of_a_type(box: Sandbox, type_: str, operator: str) -> None:
     """Each type takes the operators that are its own."""
     assert data_of(add(box, type_, "3", operator))["operator_type"] == operator
