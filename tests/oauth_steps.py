@@ -62,7 +62,7 @@ def exchange(box: Sandbox, keys: Keys, verifier: str | None) -> TestResponse:
     return box.call("POST", "/oauth/access_token", keys=keys, form=form)
 
 
-def sign_in(box: Sandbox, user: str = "harbor_roasters", **query: str) -> TestResponse:
+def sign_in(box: Sandbox, user: str = "harbor_roasters", **query: Any) -> TestResponse:
     """The answer to the exchange at the end of all steps."""
     keys = begun(box, **query)
     return exchange(box, keys, granted(box, keys, user))

@@ -13,23 +13,12 @@ def test_shape(box: Sandbox) -> None:
     found = credentials(box.world)
     app, user = found["app"], found["user"]
 
+    keys_of_app = ["id", "consumer_key", "consumer_secret", "client_id", "client_secret"]
+    tokens = ["access_token", "access_token_secret", "oauth2_access_token"]
+
     assert ["app", "user", "bearer_token", "accounts", "webhook_id"] == list(found)
-    assert [
-        "id",
-        "consumer_key",
-        "consumer_secret",
-        "client_id",
-        "client_secret",
-        "callback_urls",
-    ] == list(app)
-    assert [
-        "id",
-        "screen_name",
-        "password",
-        "access_token",
-        "access_token_secret",
-        "oauth2_access_token",
-    ] == list(user)
+    assert [*keys_of_app, "callback_urls"] == list(app)
+    assert ["id", "screen_name", "password", *tokens] == list(user)
     keys = (app["consumer_key"], app["consumer_secret"])
     assert HARBOR == Keys(*keys, user["access_token"], user["access_token_secret"])
     assert (BEARER, ACCOUNT) == (found["bearer_token"], found["accounts"][0])

@@ -200,12 +200,9 @@ KEYS = {*UserProfile().load_fields, "id", "id_str", "created_at"}
 """The 41 keys of a user object."""
 
 
-def verify(box: Sandbox, **query: str) -> dict[str, Any]:
+def verify(box: Sandbox, **query: Any) -> Any:
     """The answer to a caller who wants to know whose credentials these are."""
-    answer = box.call("GET", VERIFY, query_string=query)
-    assert 200 == answer.status_code, answer.text
-    found: dict[str, Any] = answer.get_json()
-    return found
+    return box.read(VERIFY, **query)
 
 
 def test_the_caller_in_the_older_form(box: Sandbox) -> None:
@@ -222,37 +219,27 @@ def test_the_caller_in_the_older_form(box: Sandbox) -> None:
 
 def test_without_json_in_the_path(box: Sandbox) -> None:
     """The ending may be missing."""
-    assert verify(box) == box.call("GET", VERIFY.removesuffix(".json")).get_json()
+    assert verify(box) == box.read(VERIFY.removesuffix(".json"))
 
 
-@pytest.mark.parametrize("word", ["true", "t", "1", "TRUE"])
-def test_words_that_mean_yes(box: Sandbox, word: str) -> None:
+@pytest.mark.parametrize(("word", "means_yes"), [
+    *((word, True) for word in ("true", "t", "1", "TRUE")),
+    *((word, False) for word in ("false", "f", "0", "no", "")),
+])  # fmt: skip
+def test_words_that_mean_yes_and_no(box: Sandbox, word: str, means_yes: bool) -> None:
     """skip_status leaves the status out, include_email adds the address or null."""
     shown = verify(box, skip_status=word, include_email=word)
 
-    assert "status" not in shown
-    assert shown["email"] is None
+    assert (means_yes, means_yes) == ("status" not in shown, "email" in shown)
+    assert shown.get("email") is None
 
 
-@pytest.mark.parametrize("word", ["false", "f", "0", "no", ""])
-def test_words_that_mean_no(box: Sandbox, word: str) -> None:
-    """Other words change nothing."""
-    shown = verify(box, skip_status=word, include_email=word)
+def test_entities_and_the_confirmed_address(box: Sandbox) -> None:
+    """include_entities=false leaves them out; the address is one that the user has confirmed."""
+    box.change("users", OWN, _confirmed_email="desk@harbor-roasters.example")
 
-    assert "status" in shown
-    assert "email" not in shown
-
-
-def test_entities_are_left_out(box: Sandbox) -> None:
-    """include_entities=false leaves them out."""
     assert "entities" not in verify(box, include_entities="false")
     assert "entities" in verify(box, include_entities="true")
-
-
-def test_the_confirmed_address(box: Sandbox) -> None:
-    """The address that the user has confirmed."""
-    box.change("users", "2244994945", _confirmed_email="desk@harbor-roasters.example")
-
     assert "desk@harbor-roasters.example" == verify(box, include_email="true")["email"]
 
 
@@ -269,12 +256,8 @@ def test_promoted_posts_are_no_status(box: Sandbox) -> None:
 
 def test_a_user_without_posts(box: Sandbox) -> None:
     """No status for one who has posted nothing, and no address for one without a website."""
-    box.put(
-        "users",
-        "77",
-        box.record("users", "2244994945") | {"id": "77", "screen_name": "new", "url": None},
-    )
-    shown = box.call("GET", SHOW, query_string={"user_id": "77"}).get_json()
+    box.put("users", "77", box.record("users", OWN) | {"id": "77", "screen_name": "n", "url": None})
+    shown = box.read(SHOW, user_id="77")
 
     assert "status" not in shown
     assert {"description": {"urls": []}} == shown["entities"]
@@ -283,33 +266,23 @@ def test_a_user_without_posts(box: Sandbox) -> None:
 def test_other_credentials(box: Sandbox) -> None:
     """Apps without a user and wrong or revoked credentials answer as the platform does."""
     wrong = Keys(HARBOR.key, "wrong", HARBOR.token, HARBOR.token_secret)
-    refused = {
-        "bearer": code(box.call("GET", VERIFY, keys=BEARER)),
-        "oauth2": code(box.call("GET", VERIFY, keys=USER_TOKEN)),
-        "none": code(box.call("GET", VERIFY, keys=None)),
-        "wrong": code(box.call("GET", VERIFY, keys=wrong)),
-    }
+    for keys, refused in (
+        (BEARER, (403, 220)), (USER_TOKEN, (403, 220)), (None, (400, 215)), (wrong, (401, 32)),
+    ):  # fmt: skip
+        assert refused == code(box.call("GET", VERIFY, keys=keys))
     box.call("POST", "/1.1/oauth/invalidate_token")
-
-    assert {
-        "bearer": (403, 220),
-        "oauth2": (403, 220),
-        "none": (400, 215),
-        "wrong": (401, 32),
-    } == refused
     assert (401, 89) == code(box.call("GET", VERIFY))
 
 
-@pytest.mark.parametrize(
-    "query",
-    [{"user_id": "3805104374"}, {"screen_name": "northbike_co"}, {"screen_name": "NorthBike_Co"}],
-)
+@pytest.mark.parametrize("query", [
+    {"user_id": OTHER}, {"screen_name": "northbike_co"}, {"screen_name": "NorthBike_Co"},
+])  # fmt: skip
 @pytest.mark.parametrize("keys", [HARBOR, BEARER], ids=["user", "app"])
-def test_one_user(box: Sandbox, keys: Keys | str, query: dict[str, str]) -> None:
+def test_one_user(box: Sandbox, keys: Keys | str, query: dict[str, Any]) -> None:
     """By id or by name, for a user and for an app; never with an email address."""
-    shown = box.call("GET", SHOW, keys=keys, query_string=query).get_json()
+    shown = box.read(SHOW, keys=keys, **query)
 
-    assert ("3805104374", "northbike_co") == (shown["id_str"], shown["screen_name"])
+    assert (OTHER, "northbike_co") == (shown["id_str"], shown["screen_name"])
     assert "email" not in shown
     assert "status" in shown
 
