@@ -129,20 +129,17 @@ def test_what_users_guess(guess: str, meant: str) -> None:
     assert meant == suggest_operations(guess)[0]
 
 
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [
-        ("line_itms.create", "line_items.create"),
-        ("line_items.creat", "line_items.create"),
-        ("acounts.list", "accounts.list"),
-        ("users.gt", "users.get"),
-        ("older.statuses.updte", "older.statuses.update"),
-        ("custom_audience.permissions.create", "custom_audiences.permissions.create"),
-        ("Line_Items.Create", "line_items.create"),
-        ("create.line_items", "line_items.create"),
-        ("line-items/create", "line_items.create"),
-    ],
-)
+@pytest.mark.parametrize(("typed", "meant"), [
+    ("line_itms.create", "line_items.create"),
+    ("line_items.creat", "line_items.create"),
+    ("acounts.list", "accounts.list"),
+    ("users.gt", "users.get"),
+    ("older.statuses.updte", "older.statuses.update"),
+    ("custom_audience.permissions.create", "custom_audiences.permissions.create"),
+    ("Line_Items.Create", "line_items.create"),
+    ("create.line_items", "line_items.create"),
+    ("line-items/create", "line_items.create"),
+])  # fmt: skip
 def test_what_users_misspell(typed: str, meant: str) -> None:
     """An id that is nearly right leads to the right one."""
     assert f" Did you mean {meant!r}?" == hint_at_operation(typed)
@@ -161,15 +158,12 @@ def test_only_known_operations_are_suggested() -> None:
     assert suggest_operations("tweets.create", known)[0] == "post.create"
 
 
-@pytest.mark.parametrize(
-    ("pattern", "meant"),
-    [
-        ("tweets.create", "public_posts.create"),
-        ("line_item.*", "line_items.*"),
-        ("tweets.*", "public_posts.*"),
-        ("campaign", "campaigns.*"),
-    ],
-)
+@pytest.mark.parametrize(("pattern", "meant"), [
+    ("tweets.create", "public_posts.create"),
+    ("line_item.*", "line_items.*"),
+    ("tweets.*", "public_posts.*"),
+    ("campaign", "campaigns.*"),
+])  # fmt: skip
 def test_patterns(pattern: str, meant: str) -> None:
     """A pattern that matches nothing leads to an operation, or to a family."""
     with pytest.raises(BadPatterns, match=f"did you mean '{meant.replace('*', '[*]')}'"):

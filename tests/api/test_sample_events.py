@@ -49,17 +49,10 @@ def newest(desk: Desk, number: int) -> list[Record]:
     return [entry.record for entry in desk.world.store.page("activities")][-number:]
 
 
-@pytest.mark.parametrize(
-    ("event_type", "expected"),
-    [
-        ("post.create", True),
-        ("like.create", True),
-        ("follow.unfollow", True),
-        ("dm.sent", True),
-        ("dm.read", False),
-        ("profile.update.bio", False),
-    ],
-)
+@pytest.mark.parametrize(("event_type", "expected"), [
+    ("post.create", True), ("like.create", True), ("follow.unfollow", True), ("dm.sent", True),
+    ("dm.read", False), ("profile.update.bio", False),
+])  # fmt: skip
 def test_which(event_type: str, expected: bool) -> None:
     """Posts, likes, follows and messages are records of the world."""
     assert expected == is_happening(event_type)
@@ -69,28 +62,22 @@ def test_which(event_type: str, expected: bool) -> None:
 def test_messages(desk: Desk, event_type: str, sends: bool) -> None:
     """A message is in the conversation afterwards, and both users hear of it."""
     activity = let(desk, event_type).activity
-
     (event,) = activity["payload"]["direct_message_events"]
     stored = desk.record("direct_messages", event["id"])
     assert (event_type, USER, MOMENT) == (
-        activity["event_type"],
-        activity["user_id"],
-        stored["created_at"],
-    )
+        activity["event_type"], activity["user_id"], stored["created_at"],
+    )  # fmt: skip
     assert sends == (stored["sender_id"] == USER)
     assert sends == (event["message_create"]["target"]["recipient_id"] != USER)
     assert ["dm.sent", "dm.received"] == [each["event_type"] for each in newest(desk, 2)]
 
 
-@pytest.mark.parametrize(
-    ("event_type", "direction", "counted", "step"),
-    [
-        ("follow.follow", None, "friends_count", 1),
-        ("follow.follow", "sent", "friends_count", 1),
-        ("follow.follow", "received", "followers_count", 1),
-        ("follow.unfollow", None, "friends_count", -1),
-    ],
-)
+@pytest.mark.parametrize(("event_type", "direction", "counted", "step"), [
+    ("follow.follow", None, "friends_count", 1),
+    ("follow.follow", "sent", "friends_count", 1),
+    ("follow.follow", "received", "followers_count", 1),
+    ("follow.unfollow", None, "friends_count", -1),
+])  # fmt: skip
 def test_follows(
     desk: Desk, event_type: str, direction: str | None, counted: str, step: int
 ) -> None:
@@ -213,7 +200,6 @@ def test_chats(desk: Desk, event_type: str, sends: bool) -> None:
 def test_revocation(desk: Desk) -> None:
     """The app has no active token of the user afterwards, and the next revocation has none."""
     payload = make(desk, "oauth.revoke")
-
     match = {"user_id": USER, "state": "active"}
     assert (USER, "11827") == (payload["user_id"], payload["app_id"])
     assert 0 == desk.world.store.count("tokens", match)
@@ -284,7 +270,6 @@ def test_a_post_is_made(box: Sandbox) -> None:
     """post.create makes a post that can be read, at the moment that was asked for."""
     activity = emit(box, "post.create", created_at="now-2h")["activity"]
     post_id = activity["payload"]["id"]
-
     shown = read(box, f"/2/posts/{post_id}?post.fields=created_at,author_id")["data"]
     assert activity["payload"]["text"] == shown["text"]
     assert (OWN, "2026-11-22T10:00:00.000Z") == (shown["author_id"], shown["created_at"])
@@ -339,7 +324,6 @@ def test_others_mention(box: Sandbox) -> None:
 def test_answers_need_no_post(box: Sandbox) -> None:
     """A user without posts makes one first."""
     payload = emit(box, "post.quote.create", user_id=add_user(box))["activity"]["payload"]
-
     [reference] = payload["referenced_posts"]
     assert "7" == box.record("posts", reference["id"])["_user_id"]
 

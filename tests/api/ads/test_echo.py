@@ -25,11 +25,9 @@ LIST = "4y1bc"
 HASH = "a" * 64
 HERE = {"account_id": ACCOUNT}
 HISTORY = {
-    "entity_type": "CAMPAIGN",
-    "entity_id": "8wku2",
-    "start_time": "2026-08-25T00:00:00Z",
+    "entity_type": "CAMPAIGN", "entity_id": "8wku2", "start_time": "2026-08-25T00:00:00Z",
     "end_time": "2026-08-26T00:00:00Z",
-}
+}  # fmt: skip
 
 
 def on_catalogs(box: Sandbox, method: str, path: str = "", **more: Any) -> TestResponse:
@@ -45,7 +43,6 @@ class TestNames:
         """entity_type is echoed as entity, in an answer and in a refusal."""
         answer = get(box, "account_history", **HISTORY)
         refusal = get(box, "account_history", **HISTORY | {"start_time": "x"})
-
         shown = {"entity": "CAMPAIGN", **HERE, **without(HISTORY, "entity_type")}
         assert (200, shown) == (answer.status_code, echo(answer))
         del shown["start_time"]
@@ -56,7 +53,6 @@ class TestNames:
         """The key of the catalog itself is `id`, whether the update succeeds or not."""
         query = {"name": "Renamed", **changes}
         response = on_catalogs(box, "PUT", f"/{CATALOG}", query_string=query)
-
         expected = {"id": CATALOG} | ({} if changes else {"name": "Renamed"})
         assert (400 if changes else 200, expected) == (response.status_code, echo(response))
 
@@ -123,7 +119,6 @@ class TestCardType:
     def test_a_deleted_conversation_card_in_small_letters(self, box: Sandbox) -> None:
         """The delete echoes `video_conversation`."""
         response = delete(box, f"cards/video_conversation/{CONVERSATION}")
-
         expected = {**HERE, "card_id": CONVERSATION, "card_type": "video_conversation"}
         assert expected == echo(response)
 
@@ -150,21 +145,18 @@ class TestTypes:
         assert 1600000 == echo(written)["bid_amount_local_micro"]
         assert 10080 == echo(poll)["duration_in_minutes"]
 
-    @pytest.mark.parametrize(
-        ("path", "name", "value"),
-        [
-            ("account_media", "account_media_ids", "2pro,2prp"),
-            ("account_media", "creative_types", "BANNER,PREROLL"),
-            ("cards", "card_id", "1,2"),
-            ("cards", "card_ids", "1,2"),
-            ("cards", "card_uris", "card://1,card://2"),
-            ("cards", "card_types", "IMAGE_APP,VIDEO_APP"),
-            ("cards/poll", "card_ids", "1,2"),
-            ("curated_categories", "country_codes", "US,GB"),
-            ("features", "feature_keys", "REACH_FREQUENCY_CAP,REACH_AND_FREQUENCY_ANALYTICS"),
-            ("account_media", "sort_by", "created_at-desc"),
-        ],
-    )
+    @pytest.mark.parametrize(("path", "name", "value"), [
+        ("account_media", "account_media_ids", "2pro,2prp"),
+        ("account_media", "creative_types", "BANNER,PREROLL"),
+        ("cards", "card_id", "1,2"),
+        ("cards", "card_ids", "1,2"),
+        ("cards", "card_uris", "card://1,card://2"),
+        ("cards", "card_types", "IMAGE_APP,VIDEO_APP"),
+        ("cards/poll", "card_ids", "1,2"),
+        ("curated_categories", "country_codes", "US,GB"),
+        ("features", "feature_keys", "REACH_FREQUENCY_CAP,REACH_AND_FREQUENCY_ANALYTICS"),
+        ("account_media", "sort_by", "created_at-desc"),
+    ])  # fmt: skip
     def test_lists(self, box: Sandbox, path: str, name: str, value: str) -> None:
         """Comma-separated values are arrays of strings, a single one too."""
         response = get(box, path, **{name: value})
@@ -181,7 +173,6 @@ class TestTypes:
         """media_keys are an array, as_user_id is a number."""
         query = {"as_user_id": "2244994945", "media_keys": VIDEO, "trim_user": "true"}
         response = post(box, "post", **query)
-
         shown = {"as_user_id": 2244994945, "media_keys": [VIDEO], "trim_user": True}
         assert {**HERE, **shown} == echo(response)
 
@@ -197,7 +188,6 @@ class TestTypes:
         """post_ids are texts where posts are read, and only numbers are taken."""
         read = get(box, path, post_type="PUBLISHED", post_ids=f"{POST},12")
         refused = get(box, path, post_type="PUBLISHED", post_ids="x")
-
         shown = {**HERE, "post_type": "PUBLISHED"}
         assert (200, {**shown, "post_ids": [POST, "12"]}) == (read.status_code, echo(read))
         assert (400, shown) == (refused.status_code, echo(refused))
@@ -231,11 +221,9 @@ class TestTypes:
         line_item = put(box, "line_items/itttx", start_time=sent)
 
         assert {
-            "granularity": "DAY",
-            "keywords": ["coffee", "tea"],
-            "start_time": "2026-11-01T00:00:00Z",
-            "end_time": "2026-11-02T00:00:00Z",
-        } == echo(insights)
+            "granularity": "DAY", "keywords": ["coffee", "tea"],
+            "start_time": "2026-11-01T00:00:00Z", "end_time": "2026-11-02T00:00:00Z",
+        } == echo(insights)  # fmt: skip
         assert "2026-11-01T00:00:00Z" == echo(line_item)["start_time"]
 
     @pytest.mark.parametrize("path", ["account_media", "cards", "media_library", "cards/poll"])
@@ -256,19 +244,15 @@ class TestBodies:
         made = on_catalogs(box, "POST", path, json=body)
         refused = on_catalogs(box, "POST", path, json={**body, "type": "NEITHER"})
         changed = on_catalogs(box, "PUT", f"{path}/{SET}", json=update)
-
         shown = {"product_catalog_id": CATALOG, **body}
         assert (shown, without(shown, "type")) == (echo(made), echo(refused))
         assert {"product_catalog_id": CATALOG, "id": SET, **update} == echo(changed)
 
-    @pytest.mark.parametrize(
-        ("criteria", "status"),
-        [
-            ([{"targeting_type": "BROAD_KEYWORD", "targeting_value": "coffee"}], 200),
-            ([], 400),
-            ([{"targeting_type": "GENDER", "targeting_value": "1"}], 400),
-        ],
-    )
+    @pytest.mark.parametrize(("criteria", "status"), [
+        ([{"targeting_type": "BROAD_KEYWORD", "targeting_value": "coffee"}], 200),
+        ([], 400),
+        ([{"targeting_type": "GENDER", "targeting_value": "1"}], 400),
+    ])  # fmt: skip
     def test_an_estimate_echoes_null(self, box: Sandbox, criteria: Any, status: int) -> None:
         """targeting_criteria is null in the echo, whatever was sent."""
         response = send(box, "POST", "audience_estimate", {"targeting_criteria": criteria})
@@ -299,14 +283,11 @@ class TestAccount:
         for answer in answers:
             assert "account_id" not in echo(answer)
 
-    @pytest.mark.parametrize(
-        ("path", "name", "key"),
-        [
-            ("", "entity_ids", "itttx"),
-            ("/reach/campaigns", "campaign_ids", "8wku2"),
-            ("/reach/funding_instruments", "funding_instrument_ids", "lygyi"),
-        ],
-    )
+    @pytest.mark.parametrize(("path", "name", "key"), [
+        ("", "entity_ids", "itttx"),
+        ("/reach/campaigns", "campaign_ids", "8wku2"),
+        ("/reach/funding_instruments", "funding_instrument_ids", "lygyi"),
+    ])  # fmt: skip
     def test_statistics_have_an_account_when_refused(
         self, box: Sandbox, path: str, name: str, key: str
     ) -> None:

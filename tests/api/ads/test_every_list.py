@@ -11,16 +11,12 @@ from mock_platform.core.operation import Operation
 from tests.support import ACCOUNT, Sandbox, sandbox
 
 PATHS = {
-    "account_id": ACCOUNT,
-    "product_catalog_id": "1547080787865939968",
-    "tailored_audience_id": "2906h",
-    "custom_audience_id": "2906h",
-}
+    "account_id": ACCOUNT, "product_catalog_id": "1547080787865939968",
+    "tailored_audience_id": "2906h", "custom_audience_id": "2906h",
+}  # fmt: skip
 REQUIRED = {
     "account_history.list": {
-        "entity_type": "LINE_ITEM",
-        "entity_id": "itttx",
-        "start_time": "2026-09-01T00:00:00Z",
+        "entity_type": "LINE_ITEM", "entity_id": "itttx", "start_time": "2026-09-01T00:00:00Z",
         "end_time": "2026-10-01T00:00:00Z",
     },
     "custom_audiences.targeted": {"with_active": "false"},
@@ -28,7 +24,7 @@ REQUIRED = {
     "targeting_criteria.list": {"line_item_ids": "itttx,iu0p9,iuc5v"},
     "targeting_options.events": {"event_types": "HOLIDAY,OTHER,CONFERENCE"},
     "targeting_options.tv_shows": {"locale": "en-US"},
-}
+}  # fmt: skip
 OWN_PATHS = {"custom_audiences.targeted": {"custom_audience_id": "1nmth"}}
 """The parents of those lists whose records do not belong to an account."""
 
@@ -99,7 +95,6 @@ def test_pages_add_up(box: Sandbox, listing: Operation) -> None:
 def test_defaults_are_not_echoed(box: Sandbox, listing: Operation) -> None:
     """request.params holds what was sent and the path, natively, nothing else."""
     _, body = read(box, listing, count="7")
-
     echo = body["request"]["params"]
     assert echo["count"] == 7
     assert not {"with_deleted", "with_total_count", "cursor"} & set(echo)

@@ -130,7 +130,6 @@ def test_only_client_credentials_is_allowed(box: Sandbox, form: Mapping[str, str
 def test_a_body_that_is_no_form_carries_no_grant_type(box: Sandbox) -> None:
     """The body is application/x-www-form-urlencoded; JSON is ignored with a warning."""
     response = box.call("POST", "/oauth2/token", keys=None, headers=basic(), json=GRANT)
-
     assert_unverified(box, response)
     assert "the body has Content-Type application/json" in last(box).warnings[0]
 
@@ -155,7 +154,6 @@ CREDENTIALS: dict[str, dict[str, str]] = {
 def test_bad_credentials_are_403_with_code_99(box: Sandbox, path: str, case: str) -> None:
     """Whatever is wrong with the credentials: not 400, not 401; the journal says what it was."""
     form = GRANT | {"access_token": BEARER}
-
     assert_unverified(box, post(box, path, form, None, CREDENTIALS[case]))
     assert "active" == box.record("tokens", BEARER)["state"]
 
@@ -327,7 +325,6 @@ def test_another_users_oauth1_signature_does_not_revoke(box: Sandbox, keys: Keys
     """Only the app's owner may; an app's signature without any user does not do either."""
     box.change("apps", "11827", _owner_user_id="3805104374")
     form = {"access_token": BEARER}
-
     assert_unverified(box, box.call("POST", "/oauth2/invalidate_token", keys=keys, form=form))
     assert "active" == box.record("tokens", BEARER)["state"]
 

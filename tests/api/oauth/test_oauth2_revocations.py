@@ -38,7 +38,6 @@ def revocations(box: Sandbox, table: str = "activities") -> list[dict[str, Any]]
 def test_the_event_names_user_and_app(box: Sandbox) -> None:
     """The payload has the moment, the user and the app; only that app gets it."""
     revoke(box, tokens(box)["access_token"])
-
     (activity,) = revocations(box)
     (event,) = revocations(box, "events")
     payload = {"date_time": "2026-11-20T12:00:00+00:00", "user_id": USER, "app_id": "11827"}
@@ -89,6 +88,5 @@ def test_another_app_does_not_hear_of_it(box: Sandbox) -> None:
         "payload": {"date_time": "2026-11-20T12:00:00+00:00", "user_id": USER, "app_id": "20993"},
     }
     answer = box.client.post("/_mock/events", json=body).get_json()
-
     (other,) = [text for text in answer["why_not"] if text.startswith("subscription 11827")]
     assert other.endswith("it belongs to app 11827, not 20993")

@@ -68,7 +68,6 @@ def test_a_refused_state_says_which_there_are() -> None:
 def test_an_unknown_scope_is_refused_with_the_nearest_one() -> None:
     """The complaint names what was meant and all there are."""
     _, found = TOKENS.load(TOKEN | {"kind": "oauth2", "user_id": "7", "scopes": ["post.reed"]})
-
     ((name, text),) = found
     assert "scopes" == name
     assert text.startswith(

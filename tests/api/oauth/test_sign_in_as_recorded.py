@@ -88,7 +88,6 @@ def test_verifier_and_consumer_secret_still_decide(
     keys = begun(recorded)
     right = granted(recorded, keys)
     used = Keys(keys.key, keys.secret if key == "secret" else "another", keys.token, "")
-
     given = right if verifier == "right" else verifier
     assert exchange_loosely(recorded, used, given, signs_query=False) == 401
 
@@ -105,11 +104,9 @@ def test_oauth2_parameters_in_the_query(wire: str) -> None:
     """`oauth2/token` and `revoke` read the query under `recorded`; else it is ignored."""
     box = sandbox(wire=wire)
     query = {
-        "grant_type": "authorization_code",
-        "code": allowed(box, code_challenge=CHALLENGE),
-        "redirect_uri": CALLBACK,
-        "code_verifier": VERIFIER,
-    }
+        "grant_type": "authorization_code", "code": allowed(box, code_challenge=CHALLENGE),
+        "redirect_uri": CALLBACK, "code_verifier": VERIFIER,
+    }  # fmt: skip
     made = box.client.post("/2/oauth2/token", query_string=query, headers=basic())
 
     assert made.status_code == (200 if wire == "recorded" else 400)

@@ -12,7 +12,6 @@ def test_shape(box: Sandbox) -> None:
     """One app, one user, and what hangs on them."""
     found = credentials(box.world)
     app, user = found["app"], found["user"]
-
     keys_of_app = ["id", "consumer_key", "consumer_secret", "client_id", "client_secret"]
     tokens = ["access_token", "access_token_secret", "oauth2_access_token"]
 

@@ -84,7 +84,6 @@ class TestAuthorize:
         if logged_in:
             page.log_in()
         page.submit("deny")
-
         denied = {"error": "access_denied", "error_description": "The user denied the request."}
         assert denied | {"state": "s 1&2"} == page.landed_with
         assert [] == box.world.store.page("tokens", {"kind": "code"})
@@ -207,7 +206,6 @@ class TestExchange:
         """On the world's clock; the journal says when it expired."""
         code = allowed(box)
         box.platform.worlds.default.clock.advance(seconds)
-
         answer = exchange(box, code)
 
         assert status == answer.status_code
@@ -310,7 +308,6 @@ class TestExchange:
             more: Any = {place: form, "headers": basic()}
             answers.append(box.call("POST", "/2/oauth2/token", keys=None, **more))
             noted.append(last(box).warnings)
-
         missing = (400, "invalid_request", "Missing required parameter [grant_type].")
         assert [missing, missing] == [error(answer) for answer in answers]
         assert 3 == sum("stand in a form body" in text for text in noted[0])
@@ -514,7 +511,6 @@ def test_no_secret_reaches_the_journal(box: Sandbox) -> None:
     for entry in box.client.get("/_mock/requests").get_json()["requests"]:
         shown += box.client.get(f"/_mock/requests/{entry['id']}").text
     shown += box.client.get("/_mock/requests.har").text
-
     secrets = [code, VERIFIER, CLIENT_SECRET, *map(found.get, PAIR), *map(again.get, PAIR)]
     assert [] == [secret for secret in secrets if str(secret) in shown]
     assert basic()["Authorization"] not in shown

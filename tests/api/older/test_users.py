@@ -72,10 +72,8 @@ def test_cursors(box: Sandbox, kind: str) -> None:
 def test_an_app_without_a_user_sees_no_relations(box: Sandbox) -> None:
     """For a bearer token following is null; parts can be left out."""
     query: dict[str, Any] = {
-        "screen_name": "northbike_co,ines_duarte",
-        "user_id": OTHER,
-        "skip_status": "t",
-    }
+        "screen_name": "northbike_co,ines_duarte", "user_id": OTHER, "skip_status": "t",
+    }  # fmt: skip
     found = box.read("/1.1/users/lookup.json", keys=BEARER, **query)
 
     assert [OTHER, INES] == [user["id_str"] for user in found]
@@ -303,16 +301,13 @@ def test_both_parameters(box: Sandbox) -> None:
     assert "no-effect" == answer.headers["X-Mock-Warnings"]
 
 
-@pytest.mark.parametrize(
-    ("query", "status", "error"),
-    [
-        ({}, 400, {"code": 25, "message": "Query parameters are missing."}),
-        ({"user_id": "1"}, 404, {"code": 50, "message": "User not found."}),
-        ({"user_id": "harbor"}, 404, {"code": 50, "message": "User not found."}),
-        ({"screen_name": "nobody_here"}, 404, {"code": 50, "message": "User not found."}),
-        ({"screen_name": ""}, 404, {"code": 50, "message": "User not found."}),
-    ],
-)
+@pytest.mark.parametrize(("query", "status", "error"), [
+    ({}, 400, {"code": 25, "message": "Query parameters are missing."}),
+    ({"user_id": "1"}, 404, {"code": 50, "message": "User not found."}),
+    ({"user_id": "harbor"}, 404, {"code": 50, "message": "User not found."}),
+    ({"screen_name": "nobody_here"}, 404, {"code": 50, "message": "User not found."}),
+    ({"screen_name": ""}, 404, {"code": 50, "message": "User not found."}),
+])  # fmt: skip
 def test_no_user(box: Sandbox, query: dict[str, str], status: int, error: dict[str, Any]) -> None:
     """Neither parameter, and users who do not exist."""
     answer = box.call("GET", SHOW, query_string=query)

@@ -17,11 +17,9 @@ from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, data_of, f
 PATH = f"/12/accounts/{ACCOUNT}/account_history"
 LINE_ITEM = "itttx"
 QUERY = {
-    "entity_type": "LINE_ITEM",
-    "entity_id": LINE_ITEM,
-    "start_time": "2026-09-02T08:00:00Z",
+    "entity_type": "LINE_ITEM", "entity_id": LINE_ITEM, "start_time": "2026-09-02T08:00:00Z",
     "end_time": "2026-09-02T12:00:00Z",
-}
+}  # fmt: skip
 """Takes in the three entries of the fixtures: at 08:00, 09:10 and 11:45."""
 TIMES = ["2026-09-02T08:00:00Z", "2026-09-02T09:10:00Z", "2026-09-02T11:45:00Z"]
 

@@ -22,17 +22,12 @@ from tests.support import (
 OWNER, INES = "2244994945", "2790441185"
 INVALID = "INVALID_PARAMETER"
 LOOKUPS = [
-    f"{BASE}/authenticated_user_access",
-    f"{BASE}/promotable_users",
-    f"{BASE}/promotable_users/mv2k",
-    "/12/iab_categories",
-    "/12/content_categories",
-    "/12/publishers",
-    "/12/bidding_rules",
+    f"{BASE}/authenticated_user_access", f"{BASE}/promotable_users",
+    f"{BASE}/promotable_users/mv2k", "/12/iab_categories", "/12/content_categories",
+    "/12/publishers", "/12/bidding_rules",
     f"{BASE}/targeting_suggestions?suggestion_type=KEYWORD&targeting_values=coffee",
-    f"{BASE}/user_settings/{OWNER}",
-    f"{BASE}/tax_settings",
-]
+    f"{BASE}/user_settings/{OWNER}", f"{BASE}/tax_settings",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("path", LOOKUPS)

@@ -75,10 +75,8 @@ def test_all(box: Sandbox) -> None:
 @pytest.mark.parametrize(("wanted", "expected"), [
     *((key, [key]) for key in READ_FILTER),
     ("REACH_FREQUENCY_CAP,REACH_AND_FREQUENCY_ANALYTICS", GRANTED[4:6]),
-    ("AGE_TARGETING", GRANTED[:1]),
-    ("BRAND_TPN", []),
-    ("NO_SUCH_FEATURE,REACH_FREQUENCY_CAP", ["REACH_FREQUENCY_CAP"]),
-    ("reach_frequency_cap", []),
+    ("AGE_TARGETING", GRANTED[:1]), ("BRAND_TPN", []),
+    ("NO_SUCH_FEATURE,REACH_FREQUENCY_CAP", ["REACH_FREQUENCY_CAP"]), ("reach_frequency_cap", []),
 ])  # fmt: skip
 def test_filter(box: Sandbox, wanted: str, expected: list[str]) -> None:
     """Each documented value leaves that feature, as do others that are granted.

@@ -49,30 +49,14 @@ def create(box: Sandbox, **params: Any) -> Any:
 
 _IMAGES = "assets.platform.example/profile_images"
 AUTHOR = {
-    "id": int(OWN),
-    "id_str": OWN,
-    "name": "Harbor Roasters",
-    "screen_name": "harbor_roasters",
-    "created_at": "Sat Dec 14 04:35:55 +0000 2013",
-    "location": "Seattle, WA",
+    "id": int(OWN), "id_str": OWN, "name": "Harbor Roasters", "screen_name": "harbor_roasters",
+    "created_at": "Sat Dec 14 04:35:55 +0000 2013", "location": "Seattle, WA",
     "description": "Small-batch coffee by the water. Open daily, 7 to 8.",
-    "url": "https://harbor-roasters.example",
-    "protected": False,
-    "verified": True,
-    "followers_count": 18432,
-    "friends_count": 612,
-    "listed_count": 214,
-    "favourites_count": 5031,
-    "statuses_count": 7844,
-    "lang": None,
-    "utc_offset": None,
-    "time_zone": None,
-    "geo_enabled": True,
-    "contributors_enabled": False,
-    "is_translator": False,
-    "is_translation_enabled": False,
-    "translator_type": "none",
-    "default_profile": False,
+    "url": "https://harbor-roasters.example", "protected": False, "verified": True,
+    "followers_count": 18432, "friends_count": 612, "listed_count": 214, "favourites_count": 5031,
+    "statuses_count": 7844, "lang": None, "utc_offset": None, "time_zone": None,
+    "geo_enabled": True, "contributors_enabled": False, "is_translator": False,
+    "is_translation_enabled": False, "translator_type": "none", "default_profile": False,
     "default_profile_image": False,
     "profile_image_url": f"http://{_IMAGES}/{OWN}/harbor_roasters_normal.png",
     "profile_image_url_https": f"https://{_IMAGES}/{OWN}/harbor_roasters_normal.png",
@@ -80,17 +64,11 @@ AUTHOR = {
     "profile_background_color": "F5F8FA",
     "profile_background_image_url": "http://assets.platform.example/themes/theme1/bg.png",
     "profile_background_image_url_https": "https://assets.platform.example/themes/theme1/bg.png",
-    "profile_background_tile": False,
-    "profile_link_color": "1B6E8C",
-    "profile_sidebar_border_color": "C0DEED",
-    "profile_sidebar_fill_color": "DDEEF6",
-    "profile_text_color": "333333",
-    "profile_use_background_image": True,
-    "following": None,
-    "follow_request_sent": None,
-    "notifications": None,
-    "withheld_in_countries": [],
-}
+    "profile_background_tile": False, "profile_link_color": "1B6E8C",
+    "profile_sidebar_border_color": "C0DEED", "profile_sidebar_fill_color": "DDEEF6",
+    "profile_text_color": "333333", "profile_use_background_image": True, "following": None,
+    "follow_request_sent": None, "notifications": None, "withheld_in_countries": [],
+}  # fmt: skip
 """The user object of the well-known user, all 41 keys."""
 
 
@@ -287,7 +265,6 @@ class TestMedia:
             "video_cta_value": "https://shop.example.com",
         }  # fmt: skip
         response = create(box, media_keys=VIDEO, **said)
-
         (video,) = data_of(response)["extended_entities"]["media"]
 
         assert {

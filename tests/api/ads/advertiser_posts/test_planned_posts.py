@@ -269,7 +269,6 @@ def test_thirty_in_a_quarter_of_an_hour(box: Sandbox) -> None:
     moment = {"scheduled_at": "2026-11-22T13:14:59Z"}
     created = {"as_user_id": OWNER, "text": "One more"} | moment
     errors = [("SCHEDULED_POST_LIMIT_EXCEEDED", "scheduled_at")]
-
     plan("created", 400, errors, query=created).check(box)
     Refusal(f"PUT {SCHEDULED}/{later['id']}", "changed", 400, errors, query=moment).check(box)
     schedule(box, 60, as_user_id=ADVERTISER)

@@ -73,14 +73,10 @@ def note(box: Sandbox, entity: str, key: str, at: datetime, **changes: tuple[Any
     entry = {
         "change_by": {"user_id": "2244994945", "platform": "API_OTHER"},
         "changes": {n: {"before": b, "after": a} for n, (b, a) in changes.items()},
-        "change_time": wire_seconds(at),
-        "change_type": "UPDATE",
-        "entity": entity,
-        "entity_id": key,
-        "entity_data": {},
-        "_id": f"note-{entity}-{key}-{at}",
+        "change_time": wire_seconds(at), "change_type": "UPDATE", "entity": entity,
+        "entity_id": key, "entity_data": {}, "_id": f"note-{entity}-{key}-{at}",
         "_account_id": ACCOUNT,
-    }
+    }  # fmt: skip
     box.put("account_history", f"note-{entity}-{key}-{at}", entry)
 
 
@@ -154,7 +150,6 @@ class TestSums:
         found = figures(shop, "LINE_ITEM", ITEM, edges(NOW - 7 * DAY, NOW, 1))["impressions"]
         by_hour = [sum(found[n::24]) for n in range(24)]
         rhythm = [*BY_HOUR[NOW.hour :], *BY_HOUR[: NOW.hour]]
-
         share = [count / volume for count, volume in zip(by_hour, rhythm, strict=True)]
         assert max(share) / min(share) < 2
 
@@ -177,7 +172,6 @@ class TestPast:
         """The hours of the line item's life have figures, no others."""
         shop.change("line_items", ITEM, created_at=wire_seconds(NOW - 2 * DAY))
         ends = edges(NOW - 4 * DAY, NOW + DAY)
-
         impressions = figures(shop, "LINE_ITEM", ITEM, ends)["impressions"]
         assert [count > 0 for count in impressions] == [False, False, True, True, False]
 
@@ -236,7 +230,6 @@ class TestPast:
         change = (20 * MILLION, 200 * MILLION)
         at = NOW - 3 * DAY
         note(shop, "LINE_ITEM", ITEM, at, daily_budget_amount_local_micro=change)
-
         after = charges(shop, "LINE_ITEM", ITEM)
         assert after[:-3] == before[:-3]
         assert all(new > 4 * old for new, old in zip(after[-3:], before[-3:], strict=True))

@@ -19,14 +19,10 @@ PATH = f"/12/stats/jobs/accounts/{ACCOUNT}"
 SYNCHRONOUS = f"/12/stats/accounts/{ACCOUNT}"
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
 QUERY: dict[str, Any] = {
-    "entity": "LINE_ITEM",
-    "entity_ids": "itttx",
-    "start_time": "2026-11-16T08:00:00Z",
-    "end_time": "2026-11-18T08:00:00Z",
-    "granularity": "HOUR",
-    "metric_groups": "ENGAGEMENT,BILLING",
-    "placement": "ALL_ON_PLATFORM",
-}
+    "entity": "LINE_ITEM", "entity_ids": "itttx", "start_time": "2026-11-16T08:00:00Z",
+    "end_time": "2026-11-18T08:00:00Z", "granularity": "HOUR",
+    "metric_groups": "ENGAGEMENT,BILLING", "placement": "ALL_ON_PLATFORM",
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -124,7 +120,6 @@ def test_a_job_may_end_otherwise(box: Sandbox, status: str) -> None:
     job = create(box)
     with box.world.work():
         box.world.transitions.move("stats_job", job["id_str"], status)
-
     (found,) = read(box, job)
     assert (found["status"], found["url"], found["expires_at"]) == (status, None, None)
 

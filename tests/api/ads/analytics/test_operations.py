@@ -20,14 +20,10 @@ ACTIVE = f"{PATH}/active_entities"
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
 CLICKS, CAMPAIGN, FUNDING = "itttx", "8wku2", "m2k8s"
 QUERY = {
-    "entity": "LINE_ITEM",
-    "entity_ids": CLICKS,
-    "start_time": "2026-11-16T08:00:00Z",
-    "end_time": "2026-11-18T08:00:00Z",
-    "granularity": "DAY",
-    "metric_groups": "ENGAGEMENT,BILLING",
+    "entity": "LINE_ITEM", "entity_ids": CLICKS, "start_time": "2026-11-16T08:00:00Z",
+    "end_time": "2026-11-18T08:00:00Z", "granularity": "DAY", "metric_groups": "ENGAGEMENT,BILLING",
     "placement": "ALL_ON_PLATFORM",
-}
+}  # fmt: skip
 PINNED = {
     "entity": "LINE_ITEM", "entity_id": CLICKS, "start_time": "2026-11-16T08:00:00Z",
     "end_time": "2026-11-16T20:00:00Z", "placement": "ALL_ON_PLATFORM", "metrics": {"clicks": 7},
@@ -211,15 +207,12 @@ class TestAnswer:
         assert {len(v) for v in found.values() if v is not None} == {length}
         assert found["carousel_swipes"] is None
 
-    @pytest.mark.parametrize(
-        ("entity", "key", "has"),
-        [
-            ("ACCOUNT", ACCOUNT, set()),
-            ("FUNDING_INSTRUMENT", FUNDING, {"billed_charge_local_micro"}),
-            ("CAMPAIGN", CAMPAIGN, {"billed_charge_local_micro", "clicks", "video_total_views"}),
-            ("PROMOTED_POST", "1efwlo", {"billed_charge_local_micro", "clicks"}),
-        ],
-    )
+    @pytest.mark.parametrize(("entity", "key", "has"), [
+        ("ACCOUNT", ACCOUNT, set()),
+        ("FUNDING_INSTRUMENT", FUNDING, {"billed_charge_local_micro"}),
+        ("CAMPAIGN", CAMPAIGN, {"billed_charge_local_micro", "clicks", "video_total_views"}),
+        ("PROMOTED_POST", "1efwlo", {"billed_charge_local_micro", "clicks"}),
+    ])  # fmt: skip
     def test_what_each_entity_has(self, box: Sandbox, entity: str, key: str, has: set[str]) -> None:
         """Accounts and funding instruments have fewer metrics."""
         groups = "ENGAGEMENT,BILLING,VIDEO,WEB_CONVERSION"
@@ -245,7 +238,6 @@ class TestPinned:
         before = metrics(box, entity="CAMPAIGN", entity_ids=CAMPAIGN, **day)
         own = metrics(box, **day)
         Stage("stats-pinned", box, clicks=4000)
-
         found = metrics(box, granularity="HOUR", **day)
         campaign = metrics(box, entity="CAMPAIGN", entity_ids=CAMPAIGN, **day)
         assert found["impressions"] == [1000] * 24

@@ -69,14 +69,11 @@ def test_expiry_is_later_than_now_and_within_13_months(
 
 
 @pytest.mark.spec("B, Custom audiences", "params.expires_at")
-@pytest.mark.parametrize(
-    ("start", "end"),
-    [
-        ("2026-01-31T00:00:00+00:00", "2027-02-28T00:00:00+00:00"),
-        ("2027-01-31T00:00:00+00:00", "2028-02-29T00:00:00+00:00"),
-        ("2026-12-31T23:59:59+00:00", "2028-01-31T23:59:59+00:00"),
-    ],
-)
+@pytest.mark.parametrize(("start", "end"), [
+    ("2026-01-31T00:00:00+00:00", "2027-02-28T00:00:00+00:00"),
+    ("2027-01-31T00:00:00+00:00", "2028-02-29T00:00:00+00:00"),
+    ("2026-12-31T23:59:59+00:00", "2028-01-31T23:59:59+00:00"),
+])  # fmt: skip
 def test_thirteen_months_are_calendar_months(start: str, end: str) -> None:
     """A day that the month lacks is its last."""
     assert add_months(datetime.fromisoformat(start)) == datetime.fromisoformat(end)
@@ -131,10 +128,8 @@ def test_expiry_defaults_to_13_months(box: Sandbox) -> None:
 
 
 YOUNG = {
-    "targetable": False,
-    "reasons_not_targetable": ["PROCESSING", "TOO_SMALL"],
-    "list_size": None,
-}
+    "targetable": False, "reasons_not_targetable": ["PROCESSING", "TOO_SMALL"], "list_size": None,
+}  # fmt: skip
 SMALL = {"targetable": False, "reasons_not_targetable": ["TOO_SMALL"], "list_size": None}
 ENOUGH = {"targetable": True, "reasons_not_targetable": [], "list_size": 100}
 

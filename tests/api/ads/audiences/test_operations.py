@@ -103,10 +103,8 @@ def test_own_and_shared_audiences_are_listed(box: Sandbox) -> None:
 
     assert ids(own) == [NEWSLETTER, APP_USERS, SMALL, YOUNG]
     assert {one["id"]: one["permission_level"] for one in data_of(shared)} == {
-        CAFE_OWNERS: "READ_ONLY",
-        SHARED_TO_READ: "READ_ONLY",
-        SHARED_TO_WRITE: "READ_WRITE",
-    }
+        CAFE_OWNERS: "READ_ONLY", SHARED_TO_READ: "READ_ONLY", SHARED_TO_WRITE: "READ_WRITE",
+    }  # fmt: skip
     assert ACCOUNT not in {one["owner_account_id"] for one in data_of(shared)}
     assert GONE in ids(everything)
     assert everything.get_json()["total_count"] == 5

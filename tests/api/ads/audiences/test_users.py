@@ -87,7 +87,6 @@ def test_the_same_user_again_is_replaced(box: Sandbox) -> None:
     """Sending the same identifiers twice keeps one user, with the later dates."""
     upload(box, [update({"email": [EMAIL]})])
     upload(box, [update({"email": [EMAIL.upper()]}, expires_at="2026-12-01T00:00:00Z")])
-
     (user,) = stored(box)
     assert user["expires_at"] == "2026-12-01T00:00:00Z"
 
@@ -228,7 +227,6 @@ def test_dates_just_inside_are_taken(box: Sandbox) -> None:
 def test_a_request_has_at_most_2500_operations(box: Sandbox, operations: int, status: int) -> None:
     """2,500 operations pass, one more is a request-level error."""
     batch = [update({"partner_user_id": [str(n)]}) for n in range(operations)]
-
     response = upload(box, batch)
 
     assert response.status_code == status

@@ -53,7 +53,6 @@ def test_a_total_cannot_be_less_than_what_was_spent(box: Sandbox) -> None:
     """A lower total is refused if more was spent, and accepted if not."""
     campaign = make_ad(box, "lygyi", **{TOTAL: "30000000"})
     box.world.clock.advance(10 * DAY)
-
     refused = put(box, campaign, **{TOTAL: "1"})
     assert refusal(refused) == (400, [("SPEND_EXCEEDS_BUDGET", TOTAL)])
     assert alter(box, campaign, **{TOTAL: "29000000"})[TOTAL] == 29000000

@@ -197,7 +197,6 @@ def test_pairs(box: Sandbox, ordinal: str) -> None:
 def test_hashtags(box: Sandbox, name: str, value: str, fine: bool) -> None:
     """A call to action is a hashtag of at most 20 characters, # not counted."""
     response = post(box, PATH, **FULL | {name: value})
-
     if fine:
         assert value == data_of(response)[name]
     else:
@@ -273,7 +272,6 @@ def test_aspect(box: Sandbox, known: dict[str, Any], wrong: str | None) -> None:
     """
     box.change("media_library", OTHER_VIDEO, **{"_width": None, "_height": None} | known)
     response = post(box, PATH, **CARD | {"media_key": OTHER_VIDEO})
-
     if wrong is None:
         record = data_of(response)
         assert ("16", "9") == (record["video_width"], record["video_height"])

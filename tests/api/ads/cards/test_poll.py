@@ -102,16 +102,11 @@ def test_video_poll(box: Sandbox) -> None:
     video = load(box, f"media_library/{VIDEO}")
 
     assert {
-        "card_type": "VIDEO_POLLS",
-        "video_url": video["media_url"].replace(".mp4", ".vmap"),
-        "video_hls_url": video["media_url"].replace(".mp4", ".m3u8"),
-        "video_width": "16",
-        "video_height": "9",
-        "video_poster_url": video["poster_media_url"],
-        "video_poster_width": "16",
-        "video_poster_height": "9",
-        "content_duration_seconds": "39",
-    }.items() <= record.items()
+        "card_type": "VIDEO_POLLS", "video_url": video["media_url"].replace(".mp4", ".vmap"),
+        "video_hls_url": video["media_url"].replace(".mp4", ".m3u8"), "video_width": "16",
+        "video_height": "9", "video_poster_url": video["poster_media_url"],
+        "video_poster_width": "16", "video_poster_height": "9", "content_duration_seconds": "39",
+    }.items() <= record.items()  # fmt: skip
     assert "media_key" not in record
     assert VIDEO == echo(response)["media_key"]
 
@@ -140,11 +135,9 @@ def test_image_poll(box: Sandbox) -> None:
     response = post(box, "cards/poll", **POLL, media_key=IMAGE_800)
 
     assert {
-        "card_type": "IMAGE_POLLS",
-        "image": load(box, f"media_library/{IMAGE_800}")["media_url"],
-        "image_display_width": "800",
-        "image_display_height": "419",
-    }.items() <= data_of(response).items()
+        "card_type": "IMAGE_POLLS", "image": load(box, f"media_library/{IMAGE_800}")["media_url"],
+        "image_display_width": "800", "image_display_height": "419",
+    }.items() <= data_of(response).items()  # fmt: skip
     assert "cards-poll.image-fields" in assumptions(response)
 
 
@@ -200,9 +193,7 @@ def test_no_feature_for_text(box: Sandbox) -> None:
 def test_hard_delete(box: Sandbox) -> None:
     """A deleted poll card is answered as a stub of seven keys, and does not exist any more."""
     before = load(box, f"cards/poll/{VIDEO_POLL}")
-
     stub = drop(box, f"cards/poll/{VIDEO_POLL}")
-
     kept = ("id", "name", "start_time", "card_type", "created_at", "updated_at")
     assert {name: before[name] for name in kept} | {"deleted": True} == stub
     assert 404 == get(box, f"cards/poll/{VIDEO_POLL}", with_deleted="true").status_code

@@ -74,7 +74,6 @@ def test_a_catalog_is_created_renamed_and_deleted_for_good(box: Sandbox) -> None
     made = box.ask("POST", BASE, name="Fresh", user_id="2244994945")
     key = data_of(made)["id"]
     renamed = box.ask("PUT", f"{BASE}/{key}", name="Fresher")
-
     shop = {"id": CATALOG, "name": "Harbor Roasters shop"}
     assert gone.get_json() == {"request": {"params": {"id": CATALOG}}, "data": shop}
     assert (again.status_code, left) == (404, [0, 0])
@@ -343,7 +342,6 @@ def test_what_the_table_forbids_is_an_error_of_the_item(
 def test_all_required_fields_are_needed_every_time(box: Sandbox) -> None:
     """An update without a required field fails and leaves the product as it is."""
     before = box.record("products", "1547080787865940007")
-
     (result,) = upsert(box, {"id": "HR-100", "title": "Only a title"})
 
     assert result["status"] == "ERROR"

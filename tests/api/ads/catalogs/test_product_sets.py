@@ -135,7 +135,6 @@ def test_processing_takes_time_when_it_is_asked_to(box: Sandbox) -> None:
     for seconds in (29, 1):
         box.world.clock.advance(seconds)
         seen.append(load(box, seen[0]["id"]))
-
     states = ["PROCESSING", "PROCESSING", "DONE"]
     assert [each["processing_status"] for each in seen] == states
     assert [each["product_ids"] for each in seen[1:]] == [[], ["HR-100", "HR-400"]]
@@ -221,7 +220,6 @@ def test_unknown_keys_of_a_filter_are_ignored(box: Sandbox) -> None:
 def test_a_stored_set_keeps_the_rules_of_its_filters(box: Sandbox) -> None:
     """A filter that could not be sent cannot be put into the state either."""
     record = box.record("product_sets", FILTERED) | {"filters": [where("inventory", "MATCH", "x")]}
-
     response = box.client.put(f"/_mock/state/product_sets/{FILTERED}", json=record)
 
     assert (response.status_code, response.get_json()["faults"][0]["field"]) == (422, "filters[0]")

@@ -22,12 +22,9 @@ PATH = f"/12/product_catalogs/{CATALOG}/scheduled_feeds"
 FIRST = "1547082000000000001"
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 SENT = {
-    "feed_url": "http://127.0.0.1:9/products.csv",
-    "feed_format": "CSV",
-    "frequency": "DAILY",
-    "start_time": "13:00",
-    "time_zone": "UTC",
-}
+    "feed_url": "http://127.0.0.1:9/products.csv", "feed_format": "CSV", "frequency": "DAILY",
+    "start_time": "13:00", "time_zone": "UTC",
+}  # fmt: skip
 COLUMNS = "id,title,description,availability,condition,price,link,image_link,brand,inventory"
 ROW = (
     "{0},Pier blend,For the filter,in stock,new,{1} USD,https://shop.example.com/{0},"
@@ -315,15 +312,12 @@ RSS = """<?xml version="1.0"?>
 PRODUCTS: list[dict[str, Any]] = [{"id": "A", "title": "One", "inventory": 5}, {"id": "B"}]
 
 
-@pytest.mark.parametrize(
-    ("form", "text"),
-    [
-        ("CSV", "id,title,inventory,brand\nA,One,5,\nB,,,\n"),
-        ("CSV", "\ufeffid,title,inventory\r\nA,One,5\r\nB,,\r\n"),
-        ("TSV", "id\ttitle\tinventory\nA\tOne\t5\nB\t\t\n"),
-        ("XML", RSS),
-    ],
-)
+@pytest.mark.parametrize(("form", "text"), [
+    ("CSV", "id,title,inventory,brand\nA,One,5,\nB,,,\n"),
+    ("CSV", "\ufeffid,title,inventory\r\nA,One,5\r\nB,,\r\n"),
+    ("TSV", "id\ttitle\tinventory\nA\tOne\t5\nB\t\t\n"),
+    ("XML", RSS),
+])  # fmt: skip
 def test_products_of_each_format(form: str, text: str) -> None:
     """What a row leaves empty is left out; only the number of pieces is a number."""
     assert PRODUCTS == read_products(text.encode(), form)
@@ -338,17 +332,14 @@ def test_quoted_cells_and_cells_beyond_the_columns() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("form", "content", "why"),
-    [
-        ("CSV", b"\xff\xfe", "not UTF-8"),
-        ("CSV", b"sku,title\nA,One\n", "names no column id"),
-        ("CSV", b"", "names no column id"),
-        ("CSV", b'id,title\nA,"One\n', "after line 1"),
-        ("XML", b"<rss>", "not XML"),
-        ("XML", b'<!DOCTYPE a [<!ENTITY b "c">]><rss/>', "no document type"),
-    ],
-)
+@pytest.mark.parametrize(("form", "content", "why"), [
+    ("CSV", b"\xff\xfe", "not UTF-8"),
+    ("CSV", b"sku,title\nA,One\n", "names no column id"),
+    ("CSV", b"", "names no column id"),
+    ("CSV", b'id,title\nA,"One\n', "after line 1"),
+    ("XML", b"<rss>", "not XML"),
+    ("XML", b'<!DOCTYPE a [<!ENTITY b "c">]><rss/>', "no document type"),
+])  # fmt: skip
 def test_files_that_cannot_be_read(form: str, content: bytes, why: str) -> None:
     """The reason is said in words."""
     with pytest.raises(ValueError, match=why):

@@ -171,7 +171,6 @@ def test_what_the_rules_forbid(box: Sandbox, objective: str, params: Any, expect
     """Each rule refuses what is just outside, and nothing is stored."""
     before = box.world.store.count("line_items")
     response = create(box, objective, **params)
-
     status = 404 if "NOT_FOUND" in expected[0][0] or "IAB" in expected[0][0] else 400
     assert refusal(response) == (status, expected)
     assert box.world.store.count("line_items") == before

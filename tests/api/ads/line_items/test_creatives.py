@@ -26,10 +26,8 @@ BANNER, VIDEO, FOREIGN_MEDIA, GONE = "2pzo", "2q4r", "2r0a", "2q6d"
 LANDING = "https://harbor-roasters.example/landing"
 ADDRESS = "https://count.example.com/imp?c=1"
 TAG = {
-    "line_item_id": CLICKS,
-    "tracking_tag_type": "IMPRESSION_TAG",
-    "tracking_tag_url": ADDRESS,
-}
+    "line_item_id": CLICKS, "tracking_tag_type": "IMPRESSION_TAG", "tracking_tag_url": ADDRESS,
+}  # fmt: skip
 BUTTON = {
     "line_item_id": PREROLL,
     "call_to_action": "SHOP",
@@ -139,7 +137,6 @@ def test_approval_is_a_transition(box: Sandbox) -> None:
         box.world.transitions.set_pace("media_creative", progression="polls", polls=2)
     seen = [make(box, "media_creatives", line_item_id=PREROLL, account_media_id=VIDEO)]
     seen += [load(box, f"media_creatives/{seen[0]['id']}") for _ in range(2)]
-
     states = ["UNDER_REVIEW", "UNDER_REVIEW", "ACCEPTED"]
     assert states == [record["approval_status"] for record in seen]
 

@@ -212,7 +212,6 @@ def test_what_the_table_forbids_is_refused(box: Sandbox, row: Refusal) -> None:
 def test_auto_does_not_keep_an_amount(box: Sandbox) -> None:
     """AUTO ignores the bid amount: it is accepted and not kept, also one from before."""
     response = put(box, CLICKS, bid_strategy="AUTO", **{BID: "5500000"})
-
     data = response.get_json()["data"]
     assert (data["bid_strategy"], data[BID]) == ("AUTO", None)
     assert "line-items.auto-drops-amount" in response.headers["X-Mock-Assumptions"]
@@ -273,7 +272,6 @@ def test_an_empty_value_unsets_an_optional_field(box: Sandbox) -> None:
     """An empty end_time takes the end away; only what was sent changes."""
     before = box.record("line_items", CLICKS)
     data = alter(box, CLICKS, end_time="")
-
     changed = {name for name in data if data[name] != before[name]}
     assert (data["end_time"], changed) == (None, {"end_time", "updated_at"})
 

@@ -70,7 +70,6 @@ def test_a_repost_for_a_user_for_reposts_only(box: Sandbox) -> None:
     before = box.record("posts", NORTHBIKE_POST)
     made = data_of(promote(box, VIDEO, NORTHBIKE_POST))
     again = data_of(promote(box, VIDEO, NORTHBIKE_POST))
-
     repost = box.record("posts", made[0]["post_id"])
     assert made == again
     assert made[0]["post_id"] != NORTHBIKE_POST

@@ -18,12 +18,9 @@ BOUGHT = {
     "identifiers": [{"twclid": "23opevjt88psuo13lu8d020qkn"}],
 }
 INSTALLED = {
-    "app_id": "com.harborroasters.subscribe",
-    "os_type": "ANDROID",
-    "conversion_type": "INSTALL",
-    "conversion_time": "2026-11-18T01:14:00.602Z",
-    "hashed_device_id": "lke1GZa3",
-}
+    "app_id": "com.harborroasters.subscribe", "os_type": "ANDROID", "conversion_type": "INSTALL",
+    "conversion_time": "2026-11-18T01:14:00.602Z", "hashed_device_id": "lke1GZa3",
+}  # fmt: skip
 
 
 def report(box: Sandbox, *conversions: dict[str, Any]) -> Any:

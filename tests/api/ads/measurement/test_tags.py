@@ -12,19 +12,14 @@ from tests.support import ACCOUNT, Sandbox, data_of
 
 APP, WEB = f"/12/accounts/{ACCOUNT}/app_event_tags", f"/12/accounts/{ACCOUNT}/web_event_tags"
 APP_TAG = {
-    "app_store_identifier": "com.harborroasters.loyalty",
-    "os_type": "ANDROID",
-    "conversion_type": "PURCHASE",
-    "provider_app_event_id": "abc123",
+    "app_store_identifier": "com.harborroasters.loyalty", "os_type": "ANDROID",
+    "conversion_type": "PURCHASE", "provider_app_event_id": "abc123",
     "provider_app_event_name": "Bought",
-}
+}  # fmt: skip
 WEB_TAG = {
-    "name": "Ordered",
-    "type": "PURCHASE",
-    "click_window": "7",
-    "view_through_window": "7",
+    "name": "Ordered", "type": "PURCHASE", "click_window": "7", "view_through_window": "7",
     "retargeting_enabled": "false",
-}
+}  # fmt: skip
 
 
 def test_an_app_event_tag(box: Sandbox) -> None:

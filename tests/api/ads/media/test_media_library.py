@@ -194,7 +194,6 @@ def test_lengths(box: Sandbox, name: str, most: int, method: str) -> None:
     path = "media_library" if method == "POST" else f"media_library/{VIDEO}"
     query = {"media_key": UPLOADED_VIDEO} if method == "POST" else {}
     long, errors = query | {name: "é" * (most + 1)}, [("INVALID_PARAMETER", name)]
-
     Refusal(f"{method} {BASE}/{path}", name, 400, errors, query=long).check(box)
     response = box.call(method, f"{BASE}/{path}", query_string=query | {name: "é" * most})
     assert "é" * most == data_of(response)[name]
@@ -214,7 +213,6 @@ def test_uploaded_again(box: Sandbox) -> None:
     post(box, "media_library", media_key=UPLOADED_IMAGE, name="first")
     delete(box, f"media_library/{UPLOADED_IMAGE}")
     box.put("media", UPLOADED_IMAGE, uploaded)
-
     record = make(box, "media_library", media_key=UPLOADED_IMAGE, name="second")
 
     assert ("second", False) == (record["name"], record["deleted"])
@@ -228,12 +226,10 @@ def test_update(box: Sandbox) -> None:
     after = alter(box, f"media_library/{VIDEO}", name="New", title="", poster_media_key=SQUARE)
 
     assert after == before | {
-        "name": "New",
-        "title": None,
-        "poster_media_key": SQUARE,
+        "name": "New", "title": None, "poster_media_key": SQUARE,
         "poster_media_url": load(box, f"media_library/{SQUARE}")["media_url"],
         "updated_at": after["updated_at"],
-    }
+    }  # fmt: skip
     assert after["updated_at"] > before["updated_at"]
     assert after == load(box, f"media_library/{VIDEO}")
     assert "New" in found(box, "new")

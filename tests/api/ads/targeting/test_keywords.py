@@ -27,11 +27,9 @@ PATH = "/12/insights/keywords/search"
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
 START = datetime(2026, 11, 1, tzinfo=UTC)
 QUERY = {
-    "granularity": "DAY",
-    "keywords": "coffee",
-    "start_time": "2026-11-01T00:00:00Z",
+    "granularity": "DAY", "keywords": "coffee", "start_time": "2026-11-01T00:00:00Z",
     "end_time": "2026-11-02T00:00:00Z",
-}
+}  # fmt: skip
 GERMANY = "fdcd221ac44fa326"
 
 
@@ -112,7 +110,6 @@ class TestParameters:
         """Ten keywords together are accepted, however they are distributed; eleven are refused."""
         negatives = words(negative) if negative else None
         response = ask(box, keywords=words(number - negative), negative_keywords=negatives)
-
         if number == 10:
             assert response.status_code == 200
         else:
@@ -231,14 +228,11 @@ class TestWindow:
 
         assert len(search_keywords(call, box.world)["post_volume"]) == 168
 
-    @pytest.mark.parametrize(
-        ("start", "end"),
-        [
-            ("0001-01-01T00:00:00Z", "0001-01-08T00:00:00Z"),
-            ("9999-12-31T22:30:00Z", "9999-12-31T23:59:59Z"),
-            ("1969-12-31T12:00:00Z", "1970-01-01T12:00:00Z"),
-        ],
-    )
+    @pytest.mark.parametrize(("start", "end"), [
+        ("0001-01-01T00:00:00Z", "0001-01-08T00:00:00Z"),
+        ("9999-12-31T22:30:00Z", "9999-12-31T23:59:59Z"),
+        ("1969-12-31T12:00:00Z", "1970-01-01T12:00:00Z"),
+    ])  # fmt: skip
     def test_ends_of_time(self, box: Sandbox, start: str, end: str) -> None:
         """Windows at the ends of the calendar are answered as any other one."""
         assert data(box, granularity="HOUR", start_time=start, end_time=end)["post_volume"]
@@ -322,7 +316,6 @@ def test_buckets_cover_the_window(start: int, length: int, size: int) -> None:
 def test_cuts_add_up(cuts: list[int], keywords: list[str], seed: int) -> None:
     """However a window is cut into buckets, their volumes add up to its own; none is negative."""
     ids, edges = Ids(seed, "default"), sorted(cuts)
-
     parts = count_volumes(ids, keywords, GERMANY, edges)
 
     assert min(parts) >= 0
@@ -343,7 +336,6 @@ def test_always_thirty_related(keywords: list[str], more: st.DataObject) -> None
             max_size=10 - len(keywords),
         )
     )
-
     found = find_related(Ids(3, "default"), keywords, negative, GERMANY, most=30)
 
     assert len(set(found)) == len(found) == 30

@@ -230,7 +230,6 @@ def test_a_localized_name(box: Sandbox) -> None:
     listed = get(box, "targeting_criteria", line_item_ids=CLICKS, lang="de")
     read = load(box, "targeting_criteria/8ptk3", lang="de")
     plain = load(box, "targeting_criteria/8ptk3")
-
     names = [record.get("localized_name") for record in data_of(listed)]
     assert names == ["Vereinigte Staaten", None, None]
     assert (read["localized_name"], "localized_name" in plain) == ("Vereinigte Staaten", False)

@@ -15,11 +15,9 @@ from mock_platform.core.envelope import Document
 
 HOSTILE = '</style></h1><script>alert("1")</script>&amp;'
 APP = {
-    "name": "Desk",
-    "description": "Plans.",
-    "_permissions": ["read", "write", "direct_messages"],
+    "name": "Desk", "description": "Plans.", "_permissions": ["read", "write", "direct_messages"],
     "callback_urls": ["https://a.example/cb"],
-}
+}  # fmt: skip
 USER = {"screen_name": "harbor", "name": "Harbor"}
 HIDDEN = (("oauth_token", "token"), ("authenticity_token", "authentic"))
 ABLE = (["Do this"], ["Do that"])

@@ -58,14 +58,11 @@ def test_activity(desk: Desk, receiver: Receiver) -> None:
         desk.world.store.put("activity_subscriptions", "1", record)
     revoke(desk, NORTHBIKE)
     revoke(desk)
-
     (body,) = [post.json["data"] for post in receiver.received if "data" in post.json]
     assert ("oauth.revoke", {}) == (body["event_type"], body["filter"])
     assert {
-        "date_time": "2026-11-20T12:00:30+00:00",
-        "user_id": USER,
-        "app_id": "11827",
-    } == body["payload"]
+        "date_time": "2026-11-20T12:00:30+00:00", "user_id": USER, "app_id": "11827",
+    } == body["payload"]  # fmt: skip
 
 
 def test_a_second_time(desk: Desk, receiver: Receiver) -> None:
