@@ -17,16 +17,10 @@ PRODUCTS = f"{BASE}/{CATALOG}/products"
 TEE = "1547080787865950001"
 """The key of a group of variants."""
 SOUND: dict[str, Any] = {
-    "id": "NEW-1",
-    "title": "New roast",
-    "description": "A new roast.",
-    "availability": "in stock",
-    "condition": "new",
-    "price": "12.50 USD",
-    "link": "https://shop.example/new",
-    "image_link": "https://shop.example/new.jpg",
-    "brand": "Harbor",
-}
+    "id": "NEW-1", "title": "New roast", "description": "A new roast.", "availability": "in stock",
+    "condition": "new", "price": "12.50 USD", "link": "https://shop.example/new",
+    "image_link": "https://shop.example/new.jpg", "brand": "Harbor",
+}  # fmt: skip
 
 
 def send(box: Sandbox, method: str, path: str, body: Any, **more: Any) -> TestResponse:
