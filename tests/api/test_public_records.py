@@ -60,12 +60,8 @@ def unset(names: str) -> dict[str, None]:
 
 
 POST: dict[str, Any] = {
-    "created_at": POST_TIME,
-    "id": 877566212874469376,
-    "id_str": "877566212874469376",
-    "full_text": "What the harbour drinks",
-    "display_text_range": [0, 23],
-    "name": "Harbour drinks",
+    "created_at": POST_TIME, "id": 877566212874469376, "id_str": "877566212874469376",
+    "full_text": "What the harbour drinks", "display_text_range": [0, 23], "name": "Harbour drinks",
     "truncated": False,
     "entities": {"hashtags": [], "symbols": [], "user_mentions": [], "urls": []},
     "source": '<a href="https://ads.platform.example" rel="nofollow">Ads</a>',
@@ -74,64 +70,39 @@ POST: dict[str, Any] = {
         "in_reply_to_user_id_str in_reply_to_screen_name geo coordinates place scheduled_at "
         "scheduled_status"
     ),
-    "user": {"id": int(USER), "id_str": USER},
-    "contributors": [int(USER)],
-    "repost_count": 0,
-    "favorite_count": 0,
-    "favorited": False,
-    "reposted": False,
-    "scopes": {"followers": False},
-    "lang": "en",
-    "nullcast": True,
-    "conversation_settings": "EVERYONE",
-    "post_type": "PUBLISHED",
+    "user": {"id": int(USER), "id_str": USER}, "contributors": [int(USER)], "repost_count": 0,
+    "favorite_count": 0, "favorited": False, "reposted": False, "scopes": {"followers": False},
+    "lang": "en", "nullcast": True, "conversation_settings": "EVERYONE", "post_type": "PUBLISHED",
     "post_id": "877566212874469376",
-}
+}  # fmt: skip
 AUTHOR: dict[str, Any] = {
     "id": 756201191646691328, "id_str": "756201191646691328", "screen_name": "ads_sandbox_1",
     "name": "Sandbox author", "created_at": POST_TIME,
 }  # fmt: skip
 LINE_ITEM: dict[str, Any] = {
-    "advertiser_user_id": "756201191646691328",
-    "name": "Untitled",
-    "placements": ["ALL_ON_PLATFORM"],
-    "start_time": "2017-07-05T00:00:00Z",
+    "advertiser_user_id": "756201191646691328", "name": "Untitled",
+    "placements": ["ALL_ON_PLATFORM"], "start_time": "2017-07-05T00:00:00Z",
     **unset(
         "bid_amount_local_micro advertiser_domain target_cpa_local_micro "
         "primary_web_event_tag daily_budget_amount_local_micro end_time duration_in_days "
         "standard_delivery total_budget_amount_local_micro automatic_post_promotion "
         "frequency_cap android_app_store_identifier ios_app_store_identifier"
     ),
-    "goal": "ENGAGEMENT",
-    "product_type": "PROMOTED_POSTS",
-    "funding_instrument_id": "lygyi",
-    "bid_strategy": "AUTO",
-    "objective": "ENGAGEMENTS",
-    "id": "itttz",
-    "entity_status": "DRAFT",
-    "categories": [],
-    "currency": "USD",
-    "pay_by": "ENGAGEMENT",
-    "campaign_id": "8x3fz",
-    "creative_source": "MANUAL",
-    **STAMPS,
-}
+    "goal": "ENGAGEMENT", "product_type": "PROMOTED_POSTS", "funding_instrument_id": "lygyi",
+    "bid_strategy": "AUTO", "objective": "ENGAGEMENTS", "id": "itttz", "entity_status": "DRAFT",
+    "categories": [], "currency": "USD", "pay_by": "ENGAGEMENT", "campaign_id": "8x3fz",
+    "creative_source": "MANUAL", **STAMPS,
+}  # fmt: skip
 CAMPAIGN: dict[str, Any] = {
-    "id": "p6lig",
-    "name": "Autumn roast",
-    "funding_instrument_id": "hxq0k",
-    "budget_optimization": "LINE_ITEM",
-    "entity_status": "PAUSED",
-    "effective_status": "UNKNOWN",
+    "id": "p6lig", "name": "Autumn roast", "funding_instrument_id": "hxq0k",
+    "budget_optimization": "LINE_ITEM", "entity_status": "PAUSED", "effective_status": "UNKNOWN",
     **unset(
         "servable total_budget_amount_local_micro standard_delivery frequency_cap "
         "duration_in_days purchase_order_number"
     ),
     "reasons_not_servable": ["PAUSED_BY_ADVERTISER", "INCOMPLETE"],
-    "daily_budget_amount_local_micro": 140000000,
-    "currency": "USD",
-    **STAMPS,
-}
+    "daily_budget_amount_local_micro": 140000000, "currency": "USD", **STAMPS,
+}  # fmt: skip
 FUNDING: dict[str, Any] = {
     "id": "hxq0k", "account_id": ACCOUNT, "type": "CREDIT_CARD",
     "description": "Visa ending in 4242", "currency": "USD", "entity_status": "ACTIVE",
@@ -211,10 +182,8 @@ CLIP: dict[str, Any] = {
 }  # fmt: skip
 
 NEWS: dict[str, Any] = {
-    "id": "1992010203040506070",
-    "name": "Harbor cafés agree on a common cup",
-    "category": "Business",
-    "summary": "Twelve cafés introduce one returnable cup.",
+    "id": "1992010203040506070", "name": "Harbor cafés agree on a common cup",
+    "category": "Business", "summary": "Twelve cafés introduce one returnable cup.",
     "hook": "One cup, twelve cafés.",
     "contexts": {
         "topics": ["Food"],
@@ -225,16 +194,14 @@ NEWS: dict[str, Any] = {
         "finance": {"tickers": ["KC"]},
         "sports": {"teams": []},
     },
-    "cluster_posts_results": [{"post_id": "1712850617439551489"}],
-    "keywords": ["coffee"],
+    "cluster_posts_results": [{"post_id": "1712850617439551489"}], "keywords": ["coffee"],
     "disclaimer": "This story is a summary of posts and may evolve over time.",
     "updated_at": "2026-11-01T08:00:00.000Z",
 }  # fmt: skip
 PUBLIC: dict[str, Sample | list[Sample]] = {
     "articles": Sample(
         {
-            "id": "1992010203040506072",
-            "title": "How we roast",
+            "id": "1992010203040506072", "title": "How we roast",
             "content_state": {
                 "blocks": [
                     {
@@ -255,15 +222,13 @@ PUBLIC: dict[str, Sample | list[Sample]] = {
                 ],
             },
             "cover_media": {"media_id": "1712850617439560001", "media_category": "post_image"},
-            "post_id": None,
-            "created_at": "2026-11-01T08:00:00.000Z",
+            "post_id": None, "created_at": "2026-11-01T08:00:00.000Z",
         },
         own={"_user_id": USER, "_cover_key": "3_1712850617439560001"},
     ),
     "notes": Sample(
         {
-            "id": "1992010203040506071",
-            "post_id": "1712850617439551496",
+            "id": "1992010203040506071", "post_id": "1712850617439551496",
             "info": {
                 "text": "Opened in May: https://northbike.example/lanes",
                 "classification": "misinformed_or_potentially_misleading",
@@ -271,10 +236,8 @@ PUBLIC: dict[str, Sample | list[Sample]] = {
                 "trustworthy_sources": True,
                 "is_media_note": False,
             },
-            "status": "currently_rated_helpful",
-            "scoring_status": {"has_access": True},
-            "test_result": None,
-            "created_at": "2026-11-01T08:00:00.000Z",
+            "status": "currently_rated_helpful", "scoring_status": {"has_access": True},
+            "test_result": None, "created_at": "2026-11-01T08:00:00.000Z",
         },
         own={"_user_id": USER, "_test_mode": False},
     ),
@@ -508,9 +471,7 @@ PUBLIC: dict[str, Sample | list[Sample]] = {
                 "poster_media_key": "3_844349837129330688",
                 "poster_media_url": "https://pbs.platform.example/img/h.jpg",
             },
-            f"{BASE}/media_library/{GIF}",
-            own=OWN,
-            key="media_key",
+            f"{BASE}/media_library/{GIF}", own=OWN, key="media_key",
         ),
         Sample(
             CLIP
@@ -520,9 +481,7 @@ PUBLIC: dict[str, Sample | list[Sample]] = {
                 "poster_media_key": "3_909187111427776513",
                 "poster_media_url": "https://pbs.platform.example/img/i.jpg",
             },
-            f"{BASE}/media_library/{VIDEO}",
-            own=OWN,
-            key="media_key",
+            f"{BASE}/media_library/{VIDEO}", own=OWN, key="media_key",
         ),
         Sample(
             CLIP | {"media_key": "3_9", "media_type": "IMAGE", "media_category": "POST_IMAGE"},
