@@ -56,21 +56,18 @@ def test_a_user_logs_in_and_allows(box: Sandbox, path: str) -> None:
     assert re.fullmatch(r"[A-Za-z0-9]{32,42}", page.landed_with["oauth_verifier"])
 
 
-@pytest.mark.parametrize("step", ["before logging in", "after logging in"])
+@pytest.mark.parametrize("logs_in", [False, True])
 @pytest.mark.parametrize("path", PATHS)
-def test_a_user_denies(box: Sandbox, path: str, step: str) -> None:
+def test_a_user_denies(box: Sandbox, path: str, logs_in: bool) -> None:
     """Denial leads to the callback with denied=<request token>, which is worth nothing after."""
     keys = begun(box)
     page = visitor(box).open(path, oauth_token=str(keys.token))
-    if step == "after logging in":
+    if logs_in:
         page.log_in()
     page.submit("deny")
-    landed, parameters = page.landed, page.landed_with
-    page.open(path, oauth_token=str(keys.token))
 
-    assert f"{CALLBACK}?denied={keys.token}" == landed
-    assert {"denied": keys.token} == parameters
-    assert 410 == page.status
+    assert f"{CALLBACK}?denied={keys.token}" == page.landed
+    assert 410 == page.open(path, oauth_token=str(keys.token)).status
     assert "Invalid request token." == exchange(box, keys, "any").text
 
 
@@ -97,10 +94,13 @@ def test_custom_schemes_are_called_back(box: Sandbox) -> None:
     assert page.landed.startswith("harbordesk://oauth?oauth_token=")
 
 
-def test_authorize_asks_each_time(box: Sandbox) -> None:
-    """A logged-in user who granted the app before is asked again."""
+@pytest.mark.spec("A, GET {base_url}/oauth/authenticate", "This needs the")
+@pytest.mark.parametrize(("path", "enabled"), [(PATHS[0], True), (PATHS[1], False)])
+def test_a_user_who_granted_the_app_is_asked_again(box: Sandbox, path: str, enabled: bool) -> None:
+    """By authorize each time; by authenticate without the sign-in setting on the app record."""
+    box.change("apps", "11827", _sign_in_enabled=enabled)
     page = opened(box).log_in().submit("allow")
-    again(box, page, "/oauth/authorize")
+    again(box, page, path)
 
     assert (200, ASK) == (page.status, page.heading)
 
@@ -122,16 +122,6 @@ def test_authenticate_redirects_without_asking_again(box: Sandbox) -> None:
     assert first != page.landed_with["oauth_verifier"]
     assert "oauth.when-asked" in page.response.headers["X-Mock-Assumptions"]
     assert 200 == exchange(box, keys, page.landed_with["oauth_verifier"]).status_code
-
-
-@pytest.mark.spec("A, GET {base_url}/oauth/authenticate", "This needs the")
-def test_authenticate_asks_where_sign_in_is_off(box: Sandbox) -> None:
-    """Skipping the question needs the sign-in setting enabled on the app record."""
-    box.change("apps", "11827", _sign_in_enabled=False)
-    page = opened(box).log_in().submit("allow")
-    again(box, page, "/oauth/authenticate")
-
-    assert (200, ASK) == (page.status, page.heading)
 
 
 @pytest.mark.spec("A, GET {base_url}/oauth/authenticate", "If the user has")
@@ -323,9 +313,8 @@ def test_a_wrong_login_is_told_and_can_be_repeated(box: Sandbox, name: str, pass
 def test_another_account_can_be_used(box: Sandbox) -> None:
     """A logged-in user can log out on the page and log in as another user."""
     page = opened(box).log_in().submit("switch")
-    headings = [page.heading, page.log_in("northbike_co").heading]
 
-    assert [LOG_IN, ASK] == headings
+    assert [LOG_IN, ASK] == [page.heading, page.log_in("northbike_co").heading]
     assert "@northbike_co" in page.response.text
 
 
@@ -359,19 +348,14 @@ def cookie(response: requests.Response) -> str:
 
 
 def test_the_cookie_is_closed_to_scripts_and_other_sites(box: Sandbox) -> None:
-    """HttpOnly, SameSite=Lax, below /oauth only, for this browser session."""
+    """HttpOnly, SameSite=Lax, below /oauth only, for this browser session; over https Secure."""
     value, *attributes = cookie(opened(box).response).split("; ")
-
-    assert re.fullmatch(r"mock_platform_session_default=[A-Za-z0-9]{40}", value)
-    assert ["Path=/oauth", "HttpOnly", "SameSite=Lax"] == attributes
-
-
-def test_the_cookie_of_https_stays_on_https(box: Sandbox) -> None:
-    """Over https it is Secure as well."""
     token = str(begun(box).token)
     page = visitor(box, "https://localhost").open("/oauth/authorize", oauth_token=token)
 
-    assert cookie(page.response).endswith("; HttpOnly; SameSite=Lax; Secure")
+    assert re.fullmatch(r"mock_platform_session_default=[A-Za-z0-9]{40}", value)
+    assert ["Path=/oauth", "HttpOnly", "SameSite=Lax"] == attributes
+    assert [*attributes, "Secure"] == cookie(page.response).split("; ")[1:]
 
 
 def issue(world: World) -> str:
@@ -424,20 +408,15 @@ def test_logging_in_changes_the_session(box: Sandbox) -> None:
 
 
 def test_logging_in_again_ends_the_session_before(box: Sandbox) -> None:
-    """A browser holds one session, so that they do not pile up."""
-    page = opened(box).log_in()
+    """A browser holds one session, so that they do not pile up; mere visits store none."""
+    page = opened(box)
+    again(box, page, "/oauth/authorize")
+    visited = box.world.store.count(sessions.TABLE)
+    page.log_in()
     for _ in range(3):
         again(box, page, "/oauth/authorize", force_login="true").log_in()
 
-    assert 1 == box.world.store.count(sessions.TABLE)
-
-
-def test_visits_leave_nothing_behind(box: Sandbox) -> None:
-    """Opening pages without logging in stores no session."""
-    page = opened(box)
-    again(box, page, "/oauth/authorize")
-
-    assert 0 == box.world.store.count(sessions.TABLE)
+    assert (0, 1) == (visited, box.world.store.count(sessions.TABLE))
 
 
 @pytest.mark.parametrize("action", ["log_in", "allow", "deny", "switch"])
@@ -463,26 +442,19 @@ def test_a_forged_form_is_refused(box: Sandbox, path: str, forgery: str, action:
 
 
 def test_a_form_without_its_cookie_is_refused(box: Sandbox) -> None:
-    """Other sites cannot send the cookie along (SameSite=Lax), and without it nothing happens."""
+    """Other sites cannot send the cookie along (SameSite=Lax), and without it nothing happens.
+
+    A form with anything else than what the buttons say is refused as well.
+    """
     page = opened(box).log_in()
+    token, form = page.form.fields["oauth_token"], page.form.fields | {"action": "destroy"}
+    odd = page.session.post("http://localhost/oauth/authorize", data=form)
     page.session.cookies.clear()
-    token = page.form.fields["oauth_token"]
     page.submit("allow")
 
-    assert 403 == page.status
+    assert (400, 403) == (odd.status_code, page.status)
+    assert "must be log_in, allow, deny or switch" in odd.text
     assert "Allow cookies for this address" in page.text
-    assert "pending" == box.record("tokens", token)["state"]
-
-
-def test_a_form_needs_one_of_its_actions(box: Sandbox) -> None:
-    """Anything else than what the buttons say is refused."""
-    page = opened(box).log_in()
-    token = page.form.fields["oauth_token"]
-    form = page.form.fields | {"action": "destroy"}
-    response = page.session.post("http://localhost/oauth/authorize", data=form)
-
-    assert 400 == response.status_code
-    assert "must be log_in, allow, deny or switch" in response.text
     assert "pending" == box.record("tokens", token)["state"]
 
 
