@@ -299,7 +299,7 @@ def test_others_answer(box: Sandbox, kind: str, reference: str, count: str) -> N
 
 
 def test_others_mention(box: Sandbox) -> None:
-    """Another user names the user in a post, or quotes one that is made first if there is none."""
+    """Another user names the user in a post, or quotes one, which is made first for a new user."""
     mention = emit(box, "post.mention.create")["activity"]["payload"]
     quote = emit(box, "post.quote.create", user_id=add_user(box))["activity"]["payload"]
     (reference,) = quote["referenced_posts"]
