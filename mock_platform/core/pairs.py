@@ -26,6 +26,30 @@ def share_pair(name: str, value: str) -> tuple[str, str]:
     return name, value
 
 
+class SharedHeaders:
+    """Headers that many answers have, with their lines as HTTP/1.1 writes them.
+
+    None of them is one that a server looks for: `Connection`, `Content-Length`, `Date`, `Server`.
+    """
+
+    __slots__ = ("lines", "pairs")
+
+    def __init__(self, pairs: Pairs) -> None:
+        self.pairs = pairs
+        self.lines = "".join([f"{name}: {value}\r\n" for name, value in pairs])
+
+
+class Headers(Pairs):
+    """The headers of one answer, which begin with shared ones.
+
+    It is a list that everyone may read and change: a server compares before it writes the lines
+    that are ready. What is passed to a WSGI server must be a plain list.
+    """
+
+    __slots__ = ("shared",)
+    shared: SharedHeaders
+
+
 def decode_pairs(text: str) -> Pairs:
     """Return `a=1&b=2` as pairs; empty values stay, invalid bytes are replaced."""
     if "%" in text or "+" in text:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
 from functools import lru_cache
 
 from msgspec import Struct
@@ -14,7 +13,7 @@ from mock_platform.core.description.openapi import V2_VERSION
 from mock_platform.core.envelope import JSON, NO_CACHE
 from mock_platform.core.failures.problems import MEDIA_TYPE
 from mock_platform.core.operation import Dialect, dialect_of
-from mock_platform.core.pairs import Pairs, share_pair
+from mock_platform.core.pairs import Headers, Pairs, SharedHeaders
 from mock_platform.core.wire import RECORDED_WIRE
 from mock_platform.world.world import World
 
@@ -43,6 +42,9 @@ _ASSUMED = {**_ASSUMED_OF_OTHERS, RECORDED_HEADERS.id: RECORDED_HEADERS}
 _GZIP = ("content-encoding", "gzip")
 _ATTACHMENT = ("content-disposition", "attachment; filename=json.json")
 _BODILESS = frozenset({204, 304})
+_MAX_TIMES = 100
+_TIMES: Pairs = [("x-response-time", str(took)) for took in range(_MAX_TIMES)]
+"""Nearly all answers take one of these numbers of milliseconds, so they share their header."""
 _LEVEL, _FORM, _MEMORY = 1, 16 + 12, 5
 """The fastest level, since a sandbox has no slow lines; gzip with 4 KB to look back; a small table.
 
@@ -59,29 +61,36 @@ def dress_recorded(call: Call, reply: Reply, world: World, turn: int, millisecon
     Returns:
         Whether the body is to be compressed, once the journal has it as it is.
     """
-    dialect: Dialect = "v2" if call.path.startswith("/2/") else dialect_of(call.path)
+    dialect: Dialect = "v2" if call.path[:3] == "/2/" else dialect_of(call.path)
     is_known = dialect != "ads" and call.operation is not None
-    call.assumptions.update(_ASSUMED if is_known else _ASSUMED_OF_OTHERS)
-    level = _find_access(call, reply) if is_known else None
-    dressed = _dress(tuple(reply.headers), dialect, level, call.chosen.problems)
-    first = _find_size(call, reply, dressed)
-    headers = [
-        *first,
-        *dressed.headers,
-        *[pair if pair[0].islower() else (pair[0].lower(), pair[1]) for pair in call.extra_headers],
-    ]
+    call.assumptions[RECORDED_WIRE.id] = RECORDED_WIRE
+    level = None
     if is_known:
+        call.assumptions[RECORDED_HEADERS.id] = RECORDED_HEADERS
+        level = _find_access(call, reply)
+    dressed = _dress(tuple(reply.headers), dialect, level, call.chosen.problems)
+    reply.headers = headers = Headers(dressed.shared.pairs)
+    packs = _frame(call, reply, headers, dressed)
+    if call.extra_headers:
+        headers += [
+            pair if pair[0].islower() else (pair[0].lower(), pair[1]) for pair in call.extra_headers
+        ]
+    if is_known:
+        took = int(milliseconds)
         number = turn - world.history.start_turn  # the same for the same requests after a reset
-        headers.append(share_pair("x-response-time", str(int(milliseconds))))
-        headers.append(("x-transaction-id", world.ids.stamp(number)))
-    reply.headers = headers
-    return len(first) > 1
+        headers += (
+            _TIMES[took] if took < _MAX_TIMES else ("x-response-time", str(took)),
+            ("x-transaction-id", world.ids.stamp(number)),
+        )
+    return packs
 
 
 class _Dressed(Struct, frozen=True):
     """What answers share: their constant headers, and what these say of their bodies."""
 
-    headers: Sequence[tuple[str, str]]
+    own: Pairs
+    """Headers of the answer itself."""
+    shared: SharedHeaders
     has_length: bool
     is_text: bool
     """Whether gzip makes the body smaller."""
@@ -98,18 +107,21 @@ def _dress(
     """
     named = [(name.lower(), value) for name, value in own]
     headers = [(name, _spell(name, value, dialect, problems)) for name, value in named]
+    shared = [pair for pair in headers if pair[0] == "content-type"]
+    others = [pair for pair in headers if pair[0] != "content-type"]
     there = dict(headers)
     kind = there.get("content-type", "")
     if level is not None:
         more = _OF_V2 if dialect == "v2" else _OF_OTHERS
-        headers += [pair for pair in more if pair[0] not in there]
+        shared += [pair for pair in more if pair[0] not in there]
         if "json" in kind:
-            headers.append(_ATTACHMENT)
+            shared.append(_ATTACHMENT)
         if level:
-            headers.append(("x-access-level", level))
+            shared.append(("x-access-level", level))
     is_text = "json" in kind or kind.startswith("text/")
     is_plain = "content-encoding" not in there
-    return _Dressed(headers, "content-length" in there, is_text and is_plain)
+    length = "content-length" in there
+    return _Dressed(others, SharedHeaders(shared), length, is_text and is_plain)
 
 
 def _spell(name: str, value: str, dialect: Dialect, problems: str) -> str:
@@ -119,19 +131,25 @@ def _spell(name: str, value: str, dialect: Dialect, problems: str) -> str:
     return value.replace("; ", ";") if name == "content-type" and dialect == "oauth" else value
 
 
-def _find_size(call: Call, reply: Reply, dressed: _Dressed) -> Pairs:
-    """Return what comes in front of all headers: the length of the body, and gzip if it is wanted.
+def _frame(call: Call, reply: Reply, headers: Headers, dressed: _Dressed) -> bool:
+    """Append what the body of an answer needs: its length, and gzip if it is wanted.
 
-    Whoever sends the answer looks for the length.
+    Returns:
+        Whether the body is to be compressed.
     """
+    headers.shared = dressed.shared
+    if dressed.own:
+        headers += dressed.own
     if dressed.has_length or reply.is_open_ended or reply.status in _BODILESS:
-        return []
-    length = "content-length", str(len(reply.body))
-    if reply.body and dressed.is_text:
-        asked = call.first_headers.get("accept-encoding")
-        if asked and _takes_gzip(asked):
-            return [length, _GZIP]
-    return [length]
+        return False
+    headers.append(("content-length", str(len(reply.body))))
+    if not dressed.is_text or not reply.body:
+        return False
+    asked = call.first_headers.get("accept-encoding")
+    if asked is None or not _takes_gzip(asked):
+        return False
+    headers.append(_GZIP)
+    return True
 
 
 def frame_recorded(call: Call, reply: Reply) -> bool:
@@ -141,16 +159,16 @@ def frame_recorded(call: Call, reply: Reply) -> bool:
         Whether the body is to be compressed.
     """
     dressed = _dress(tuple(reply.headers), "v2", None, call.chosen.problems)
-    first = _find_size(call, reply, dressed)
-    reply.headers = [*first, *dressed.headers]
-    return len(first) > 1
+    reply.headers = headers = Headers(dressed.shared.pairs)
+    return _frame(call, reply, headers, dressed)
 
 
 def compress(reply: Reply) -> None:
-    """Compress the body of a reply whose first header is its length."""
+    """Compress the body of a reply that is to have its length and gzip among its headers."""
     packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _FORM, _MEMORY)
     reply.body = packer.compress(reply.body) + packer.flush()
-    reply.headers[0] = "content-length", str(len(reply.body))
+    place = reply.headers.index(_GZIP) - 1
+    reply.headers[place] = "content-length", str(len(reply.body))
 
 
 @lru_cache(100)
@@ -165,7 +183,7 @@ def _takes_gzip(accepted: str) -> bool:
 def _find_access(call: Call, reply: Reply) -> str:
     """Return what the caller may do; nothing where answers do not say it."""
     caller = call.caller
-    if caller.app is None or reply.status == 401 or call.path.startswith("/oauth"):
+    if caller.app is None or reply.status == 401 or call.path[:6] == "/oauth":
         return ""
     if caller.scheme == "bearer":
         return "read"

@@ -7,9 +7,10 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
+from wsgiref.validate import validator
 
 import pytest
-from werkzeug.test import TestResponse
+from werkzeug.test import TestResponse, create_environ
 
 from mock_platform.api.v2.objects.post_view import show_whole_post
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
@@ -121,6 +122,21 @@ def test_code_32(box: Sandbox, wire: str, message: str, challenge: str) -> None:
 
     assert {"errors": [{"code": 32, "message": message}]} == answer.get_json()
     assert challenge == answer.headers["www-authenticate"]
+
+
+@pytest.mark.parametrize("wire", ["spec", "recorded"])
+def test_any_wsgi_server_takes_an_answer(box: Sandbox, wire: str) -> None:
+    """Its headers are a plain list, which some servers insist on."""
+    seen: list[object] = []
+
+    def start(status: str, headers: list[tuple[str, str]], fault: Any = None, /) -> Any:
+        seen.append(headers)
+
+    body: Any = validator(box.app)(create_environ(BY_NAME, headers={"X-Mock-Wire": wire}), start)
+    assert b"".join(body).startswith(b"{")
+    body.close()
+
+    assert [list] == [type(headers) for headers in seen]
 
 
 @pytest.mark.parametrize("dry_run", ["true", "false"])

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 from mock_platform.core.call import FaultKind, LiveBody, Reply, Sending
 from mock_platform.core.connection import Connection, Pause
 from mock_platform.core.failures.codes import phrase
+from mock_platform.core.pairs import Headers
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.endings import COMPLETE, AnswerEnding, How
 from mock_platform.world.journal import JournalEntry
@@ -231,7 +232,8 @@ def send(
         return _send_parts(reply, reply.parts, method, connection)
     if reply.stream is not None:
         return _stream(reply, reply.stream, status, method, connection, closing, start_response)
-    if reply.status not in _BODILESS and reply.header("content-length") is None:
+    is_framed = type(reply.headers) is Headers or reply.status in _BODILESS
+    if not is_framed and reply.header("content-length") is None:
         reply.headers.append(("Content-Length", str(len(reply.body))))
     sending = reply.sending
     if sending is None:

@@ -283,6 +283,7 @@ class Edge:
             finally:
                 self._large.discard(thread)
         connection, closing = environ.get(CONNECTION), self.platform.closing
+        reply.headers = list(reply.headers)  # servers may insist on no other type, as WSGI allows
         pieces = send(reply, environ["REQUEST_METHOD"], connection, closing, start_response)
         # It contains pauses only if the server accepts them.
         return cast("Iterable[bytes]", pieces)

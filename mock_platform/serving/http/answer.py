@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from mock_platform.core.connection import Direct, Pause, Peer, Request
+from mock_platform.core.pairs import Headers
 from mock_platform.version import __version__
 
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType] | tuple[None, None, None]
@@ -217,8 +218,10 @@ class Answer:
     def _head(self) -> bytes:
         self._bodiless = self._has_no_body()
         lines = [f"HTTP/1.1 {self.status}\r\n"]
+        own = self.headers
+        headers = _write_shared(own, lines) if type(own) is Headers else own
         dated = named = False
-        for name, value in self.headers:
+        for name, value in headers:
             kind = _KINDS[name]
             if kind is not None:
                 if kind == "connection":
@@ -268,3 +271,16 @@ class Answer:
             ("Content-Length", str(len(text.encode()))),
         ]
         return self._pack([text.encode()])
+
+
+def _write_shared(headers: Headers, lines: list[str]) -> Sequence[Pair]:
+    """Append the lines of the headers that many answers share; return the other headers.
+
+    On the recorded wire these are most headers, and their lines are ready. A list can be changed,
+    so they are written so only if nobody has.
+    """
+    count = len(headers.shared.pairs)
+    if headers[:count] != headers.shared.pairs:
+        return headers
+    lines.append(headers.shared.lines)
+    return headers[count:]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from mock_platform.core.connection import Direct, Pause, Peer, Request
+from mock_platform.core.pairs import Headers, SharedHeaders
 from mock_platform.serving.http import ServerThread
 from tests.serving.http.wire import Environ, Start, Wire, reply
 
@@ -150,6 +151,29 @@ def test_the_request_comes_as_it_was_read(server: ServerThread, application: App
     assert f"127.0.0.1:{server.port}" == peer.server
     called = (proxied.scheme, proxied.authority, proxied.target)
     assert ("https", "sandbox.test:81", "/e") == called
+
+
+@pytest.mark.parametrize("first", ["1", "other"])
+def test_shared_headers_are_sent_once(first: str) -> None:
+    """Headers that many answers share arrive like others, also after somebody has changed one."""
+    shared = SharedHeaders([("x-one", "1"), ("x-two", "2")])
+
+    def answer(request: Request, peer: Peer, start_response: Start) -> list[bytes]:
+        headers = Headers([("x-one", first), ("x-two", "2"), ("content-length", "2")])
+        headers.shared = shared
+        start_response("200 OK", headers)
+        return [b"ok"]
+
+    class Sharing(Application):
+        def at_once(self, request: Request) -> Direct | None:
+            return answer
+
+    with ServerThread(Sharing()) as server, Wire(server) as wire:
+        head = wire.get("/", "Connection: close").rest().lower()
+
+    names = [line.partition(b":")[0] for line in head.splitlines()]
+    assert [1, 1, 1] == [names.count(name) for name in (b"x-one", b"x-two", b"content-length")]
+    assert f"x-one: {first}\r\n".encode() in head
 
 
 def test_an_answer_that_lasts_holds_nobody_up(server: ServerThread) -> None:
