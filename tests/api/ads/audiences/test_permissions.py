@@ -71,6 +71,8 @@ REFUSED = [
               spec={"B, Tailored audience permissions (version 5)": ["Creating or revoking"],
                     "B, States and transitions": ["Tailored audience"]})
       for version in VERSIONS),
+    Refusal(f"GET {path().replace('/5/', '/12/', 1)}", "tailored audiences under version 12", 404,
+            [("ROUTE_NOT_FOUND", None)]),
 ]  # fmt: skip
 
 

@@ -415,6 +415,7 @@ def test_filters_of_image_cards(box: Sandbox) -> None:
 
     for query in ({"card_ids": f"{key},{OTHER_TYPE}"}, {"q": "CUP"}):
         assert [key] == ids(get(box, IMAGES, **query))
+    assert 2 <= get(box, IMAGES, with_total_count="true").get_json()["total_count"]
 
 
 def test_image_cards_among_all_cards(box: Sandbox) -> None:
