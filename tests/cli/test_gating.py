@@ -222,7 +222,7 @@ def test_another_server_gets_safe_methods_alone(run: Run, other: Differing, tmp_
         (["run", "--skip", "x", "--", "true"], "--skip, --methods and --yes need --against URL"),
         (
             ["run", "--against", "http://127.0.0.1:1", "--skip", "campaign.list", "--", "true"],
-            "matches no operation that reads. Did you mean campaigns.list?",
+            "matches no operation that reads. Did you mean 'campaigns.list'?",
         ),
         (["verify"], "The command is missing. For instance: mock-platform verify -- pytest -q"),
         (["run"], "The command is missing. For instance: mock-platform run -- pytest -q"),

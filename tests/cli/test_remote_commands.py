@@ -219,7 +219,7 @@ def test_on_takes_a_file(run: Run, server: MockPlatform, tmp_path: Path) -> None
         (("clock", "advance", "9999999d"), 1, "the last year is 9999"),
         (("clock", "advance", "-soon"), 2, "'soon' is not a duration"),
         (("requests", "--operation", "line_items.creat"), 1, "Did you mean 'line_items.create'?"),
-        (("requests", "--method", "FETCH"), 1, "must be one of GET, HEAD, POST"),
+        (("requests", "--method", "FETCH"), 1, "Allowed: GET, HEAD, POST"),
         (("costs", "--by", "apps"), 2, "'apps' is not one of 'operation', 'test', 'app', 'day'"),
         (("scenarios", "usage-caped"), 1, "Did you mean 'usage-capped'?"),
         (("scenarios", "--scenario", "outage"), 2, "--scenario is for the package's list"),

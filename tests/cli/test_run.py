@@ -246,7 +246,7 @@ def test_a_scope_and_a_baseline_make_a_gate(run: Run, tmp_path: Path) -> None:
     ("words", "told"),
     [
         (("--coverage-only", "acounts.*"), "--coverage-only: 'acounts.*' matches no operation"),
-        (("--coverage-baseline", "nowhere"), "--coverage-baseline: nowhere cannot be read: "),
+        (("--coverage-baseline", "nowhere"), "--coverage-baseline: nowhere:1:1: cannot be read: "),
     ],
 )
 def test_bad_conditions_are_refused_at_once(run: Run, words: tuple[str, str], told: str) -> None:

@@ -202,7 +202,7 @@ def test_worlds_have_pairs_of_their_own(box: Sandbox) -> None:
         (
             {"usr": "1"},
             422,
-            "'usr' is unknown here; known: kind, scopes, app, user. Did you mean 'user'?",
+            "\"usr\" is unknown here. Did you mean 'user'? Allowed: kind, scopes, app, user.",
         ),
         ({"user": 7}, 422, "user"),
         ({"kind": "oauth"}, 422, "oauth1"),

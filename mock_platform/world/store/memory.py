@@ -203,8 +203,6 @@ class MemoryStore:
                 walks.append(walk)
             if overlay is not None and group in overlay.groups:
                 walks.append(overlay.walk(group, after, until=until, descending=down))
-        if not walks:
-            return []
         entries = walks[0] if len(walks) == 1 else merge(*walks, reverse=down)
         if depth is not None:
             entries = islice(entries, depth)
