@@ -83,7 +83,8 @@ def test_secrets_and_foreign_letters_do_not_get_into_it(box: Sandbox) -> None:
     """It is a header: what a message repeats is masked and escaped, and cut."""
     detail = f"é\nx access_token=abc\x07 {'long ' * 200}"
     respond = {"status": 400, "json": {"detail": detail}}
-    define(box, {"rules": [{"on": "accounts.list", "then": {"respond": respond}}]})
+    rules = [{"on": "accounts.list", "then": {"respond": respond}}]
+    box.client.put("/_mock/scenarios/s", json={"name": "s", "rules": rules})
 
     answer = box.call("GET", "/12/accounts", headers={"X-Mock-Scenario": "s"})
 
