@@ -15,11 +15,11 @@ from typing import Any
 from mock_platform.api.v2.description import DESCRIPTION_ID
 from mock_platform.core import installed
 from mock_platform.core.description import openapi
+from mock_platform.core.documents.source import Source
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.operation import Operation
 from mock_platform.platform import load_base
 from mock_platform.scenario import document
-from mock_platform.scenario.source import Source
 from mock_platform.settings import Settings
 from mock_platform.world.store.memory import Base
 

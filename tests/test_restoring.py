@@ -10,7 +10,7 @@ from tinydb.middlewares import CachingMiddleware
 from tinydb.storages import JSONStorage
 
 from mock_platform.core.auth.lookup import replace_credentials
-from mock_platform.core.tables.fixtures import BadFixtures
+from mock_platform.core.errors import BadFixtures
 from mock_platform.core.tables.state import State
 from mock_platform.platform import load_base
 from mock_platform.serving.restoring import Opened, open_platform

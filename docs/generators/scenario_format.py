@@ -10,24 +10,27 @@ from typing import Any
 from docs.generators import scenario_examples as examples
 from docs.generators.markdown import paragraphs, table
 from docs.generators.scenario_examples import Example
-from mock_platform.platform import Platform
-from mock_platform.scenario import deliveries, effects, match
-from mock_platform.scenario.document import Scenario
-from mock_platform.scenario.effects import KINDS
-from mock_platform.scenario.forms import (
+from mock_platform.core.documents.forms import (
     AnyForm,
+    DurationForm,
     EntriesForm,
     FieldsForm,
     FlagForm,
     Form,
+    InstantForm,
+    KeyedForm,
     ListForm,
     NumberForm,
     StructureForm,
+    TypedForm,
     WholeForm,
     WordForm,
 )
+from mock_platform.platform import Platform
+from mock_platform.scenario import deliveries, effects, match
+from mock_platform.scenario.document import Scenario
+from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.schema import RuleForm, make_forms
-from mock_platform.scenario.value_forms import DurationForm, InstantForm, KeyedForm, TypedForm
 
 _MAX_CHOICES = 12
 _MAX_NAMED = 5

@@ -18,6 +18,7 @@ from mock_platform.cli.serving_commands import run, serve
 from mock_platform.client.remote.control import read_authority
 from mock_platform.control.mistakes import TOKEN_HEADER
 from mock_platform.core import installed as shipped
+from mock_platform.core.errors import Complaint
 from mock_platform.core.jsonio import pretty
 from mock_platform.core.settings_file import FILE_NAME, BadSettingsFile, read_settings_file
 from mock_platform.core.tables import fixtures
@@ -75,14 +76,14 @@ def check_files(
     click.echo(f"No faults in {', '.join(map(str, named_paths))}.", err=True)
 
 
-def _check_settings(path: Path) -> list[str]:
+def _check_settings(path: Path) -> list[Complaint]:
     """Return the faults of a `mock-platform.toml`."""
     try:
         file = read_settings_file(path)
     except BadSettingsFile as fault:
-        return [str(fault)]
+        return fault.complaints
     faults = [fault for command in (serve, run) for fault in read_options(command, file)[1]]
-    if "pytest" in file.tables:
+    if file.read_table("pytest"):
         (plugin,) = entry_points(group="pytest11", name="mock_platform")
         options = _Names()
         plugin.load().pytest_addoption(options)

@@ -10,7 +10,6 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -93,8 +92,7 @@ class CheckedCommand(click.Command):
         known = {f"{prefix}{param.name.upper()}" for param in self.params if param.name}
         for name in sorted(os.environ):
             if name.startswith(prefix) and name not in known:
-                near = get_close_matches(name, known, 1)
-                hint = f" Did you mean {near[0]}?" if near else ""
+                hint = did_you_mean(name, known)
                 click.echo(f"Warning: {name} is not an option of {ctx.info_name}.{hint}", err=True)
         return super().invoke(ctx)
 
@@ -163,9 +161,14 @@ class BadInput(click.ClickException):
 def convert_errors() -> Iterator[None]:
     """Convert errors of a server's environment into exceptions with an exit status."""
     # The callers have already imported these; imports at the top would slow down `--help`.
-    from mock_platform.core.errors import BadParameters, BadScenario, CannotPerform, UnknownScenario
+    from mock_platform.core.errors import (
+        BadFixtures,
+        BadParameters,
+        BadScenario,
+        CannotPerform,
+        UnknownScenario,
+    )
     from mock_platform.core.installed import MissingExtra
-    from mock_platform.core.tables.fixtures import BadFixtures
     from mock_platform.serving.http import CannotBind
     from mock_platform.serving.http.tls import AuthorityUnreadable
     from mock_platform.verification.costs.prices import BadPrices
@@ -174,14 +177,9 @@ def convert_errors() -> Iterator[None]:
 
     try:
         yield
-    except BadFixtures as fault:
-        raise BadInput(
-            f"{count_faults(len(fault.complaints))} in the fixtures.\n{fault}"
-        ) from fault
-    except BadScenario as fault:
-        raise BadInput(
-            f"{count_faults(len(fault.complaints))} in the scenarios.\n{fault}"
-        ) from fault
+    except (BadFixtures, BadScenario) as fault:
+        where = "fixtures" if isinstance(fault, BadFixtures) else "scenarios"
+        raise BadInput(f"{count_faults(len(fault.complaints))} in the {where}.\n{fault}") from fault
     except UnknownScenario as fault:
         raise BadInput(
             f"{fault} `mock-platform scenarios` lists the scenarios of the package."

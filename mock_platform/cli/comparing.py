@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Sequence
 from datetime import date
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from mock_platform.cli.command import CheckFailed, write_report
 from mock_platform.core.address import split_surface, split_world
 from mock_platform.core.auth.tester_access import environment
 from mock_platform.core.call import Surface
+from mock_platform.core.errors import did_you_mean
 from mock_platform.core.platform_hosts import PLATFORM_HOSTS
 from mock_platform.delivery.upstream import BadBaseUrl, check_base_url
 from mock_platform.platform import Platform
@@ -94,7 +94,7 @@ class Acceptance(Struct, frozen=True):
             try:
                 read_accepted(self.file)
             except BadAcceptedFile as fault:
-                raise click.UsageError(f"--accepted: {fault}.") from fault
+                raise click.UsageError(f"--accepted: {fault}") from fault
 
 
 class OtherServer(Struct, frozen=True):
@@ -156,10 +156,10 @@ def _check_pattern(subject: str, pattern: str, others: Sequence[str]) -> None:
     if any(fnmatchcase(each, pattern) for each in known):
         return
     family, is_family, _ = pattern.partition(".*")
-    near = get_close_matches(pattern, others, 1) or suggest_operations(family, known)[:1]
+    near = suggest_operations(family, known)[:1]
     if is_family:
         near = [f"{each.partition('.')[0]}.*" for each in near]
-    hint = f" Did you mean {near[0]}?" if near else ""
+    hint = did_you_mean(pattern, others) or (f" Did you mean {near[0]!r}?" if near else "")
     raise click.UsageError(f"{subject} matches no operation that reads.{hint}")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from mock_platform.cli.command import CheckedCommand, describe_allowed
+from mock_platform.core.errors import Complaint
 from mock_platform.core.settings_file import (
     BadSettingsFile,
     SettingsFile,
@@ -38,29 +39,31 @@ class ConfiguredCommand(CheckedCommand):
                 raise click.UsageError(str(fault)) from fault
             values, faults = read_options(self, file)
             if faults:
-                raise click.UsageError("\n".join(faults))
+                raise click.UsageError("\n".join(map(str, faults)))
             if values:
                 click.echo(f"Options of {path} are used.", err=True)
             extra["default_map"] = values
         return super().make_context(info_name, args, parent, **extra)
 
 
-def read_options(command: click.Command, file: SettingsFile) -> tuple[dict[str, Any], list[str]]:
+def read_options(
+    command: click.Command, file: SettingsFile
+) -> tuple[dict[str, Any], list[Complaint]]:
     """Return the values of a command's table by parameter, and the faults of the table."""
     table = command.name or ""
     options = dict(_name_options(command))
     faults = list(file.list_faults(table, options))
     values: dict[str, Any] = {}
-    for key, given in file.tables.get(table, {}).items():
+    for key, given in file.read_table(table).items():
         if key not in options:
             continue
         option = options[key]
         try:
-            values[str(option.name)] = _read(option, key, given, file.path.parent)
+            values[str(option.name)] = _read(option, key, given, file.folder)
         except click.BadParameter as fault:
             fault.param = fault.param or option
             text = f"{key}: {fault.message}{describe_allowed(fault)}"
-            faults.append(file.describe(table, key, text))
+            faults.append(file.complain(table, key, text))
     return values, faults
 
 

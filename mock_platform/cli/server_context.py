@@ -13,10 +13,9 @@ from msgspec import Struct
 
 from mock_platform.cli import logs
 from mock_platform.cli.command import BadInput
-from mock_platform.core.errors import BadParameters, BadScenario, CannotPerform
+from mock_platform.core.errors import BadFixtures, BadParameters, BadScenario, CannotPerform
 from mock_platform.core.installed import require_extra
 from mock_platform.core.platform_hosts import Interception
-from mock_platform.core.tables.fixtures import BadFixtures
 from mock_platform.platform import Platform, load_base
 from mock_platform.scenario.outline import SUFFIXES
 from mock_platform.serving.restoring import Opened, open_platform

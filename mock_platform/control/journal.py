@@ -12,6 +12,7 @@ from mock_platform.api.guesses import hint_at_operation
 from mock_platform.control.questions import ENTRY, find_world_of_entry
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest, Route
+from mock_platform.core.documents.forms import describe_choice
 from mock_platform.core.errors import BadQuery, UnknownScenario
 from mock_platform.core.fields import Choice, Instant, Integer, ListOf, Nested, Text
 from mock_platform.core.jsonio import dumps
@@ -188,9 +189,9 @@ def read_query(platform: Platform, world: World, sent: Mapping[str, Any]) -> Que
             text = f"no operation has the id {operation!r}.{hint_at_operation(operation, known)}"
             faults.append(("operation", f"{text} GET /_mock/operations lists all operations"))
     if method is not None and method.upper() not in METHODS:
-        faults.append(("method", f"method must be one of {', '.join(METHODS)}, got {method!r}"))
+        faults.append(("method", f"method: {describe_choice(method.upper(), METHODS)}"))
     if ended is not None and ended not in HOWS:
-        faults.append(("ended", f"ended must be one of {', '.join(HOWS)}, got {ended!r}"))
+        faults.append(("ended", f"ended: {describe_choice(ended, HOWS)}"))
     if rule is not None:
         faults += [("rule", fault) for fault in _find_rule_faults(world, rule)]
     if faults:

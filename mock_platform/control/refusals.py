@@ -8,7 +8,8 @@ from typing import Any
 
 from mock_platform.control.mistakes import MISTAKES
 from mock_platform.core.cluster_peers import NoAnswer
-from mock_platform.core.errors import BadQuery, BadRecord, did_you_mean
+from mock_platform.core.documents.forms import describe_unknown
+from mock_platform.core.errors import BadQuery, BadRecord
 from mock_platform.core.faults import Fault
 from mock_platform.world.store.errors import StoreDamaged, StoreForeign, StoreOutdated
 
@@ -58,12 +59,8 @@ def explain_unknown_names(
 ) -> Iterable[tuple[str, str]]:
     """Return the faults, with helpful texts for unknown names."""
     for field, text in faults:
-        if str(text) == "Unknown field.":
-            allowed = ", ".join(known) or "none"
-            hint = did_you_mean(field, known)
-            yield field, f"{field!r} is unknown here; known: {allowed}.{hint}"
-        else:
-            yield field, text
+        is_unknown = str(text) == "Unknown field."
+        yield field, describe_unknown(field, [*known]) if is_unknown else text
 
 
 # What a view raised, as the refusal that answers it.

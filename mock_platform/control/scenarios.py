@@ -16,8 +16,8 @@ from mock_platform.core.errors import (
     BadParameters,
     BadScenario,
     CannotPerform,
+    Complaint,
     NotDefinedHere,
-    ScenarioComplaint,
 )
 from mock_platform.core.fields import CommaList, Flag, Integer, Json, ListOf, Nested, Text
 from mock_platform.core.jsonio import dumps
@@ -289,7 +289,7 @@ def save_scenario(
     return SavedScenario(file, checked.scenario, kept)
 
 
-def refuse_text(complaints: Sequence[ScenarioComplaint], what: str) -> ControlRefusal:
+def refuse_text(complaints: Sequence[Complaint], what: str) -> ControlRefusal:
     """A refusal of a text: 422 with the line and the column of every fault."""
     faults = [
         {"field": each.field, "message": each.text, "line": each.line, "column": each.column}
@@ -298,7 +298,7 @@ def refuse_text(complaints: Sequence[ScenarioComplaint], what: str) -> ControlRe
     return ControlRefusal(422, f"{what}: {'; '.join(map(_locate, complaints))}", faults=faults)
 
 
-def _locate(complaint: ScenarioComplaint) -> str:
+def _locate(complaint: Complaint) -> str:
     where = f"{complaint.field}: " if complaint.field else ""
     return f"line {complaint.line}, column {complaint.column}: {where}{complaint.text}"
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from msgspec import Struct
 
@@ -63,10 +63,11 @@ class UnknownRecord(LookupError):
         self.key = key
 
 
-# The exceptions about scenarios. Commands import this module, so it is quick to load.
+# The exceptions about what users write in files. Commands import this module, so it is quick to
+# load.
 
 
-class ScenarioComplaint(Struct, frozen=True):
+class Complaint(Struct, frozen=True):
     """One fault of a document: file, place from 1, the field, what is wrong and what is allowed."""
 
     file: Path
@@ -80,12 +81,25 @@ class ScenarioComplaint(Struct, frozen=True):
         return f"{self.file}:{self.line}:{self.column}: {where}{self.text}"
 
 
-class BadScenario(ValueError):
-    """A document with faults; `complaints` holds all of them."""
+class BadDocument(ValueError):
+    """Files with faults; `complaints` holds all of them."""
 
-    def __init__(self, complaints: Sequence[ScenarioComplaint]) -> None:
+    def __init__(self, complaints: Sequence[Complaint]) -> None:
         super().__init__("\n".join(str(complaint) for complaint in complaints))
         self.complaints = list(complaints)
+
+    @classmethod
+    def make(cls, file: Path, text: str, field: str = "") -> Self:
+        """Return the exception for one fault of a whole file."""
+        return cls([Complaint(file, 1, 1, field, text)])
+
+
+class BadScenario(BadDocument):
+    """A scenario with faults."""
+
+
+class BadFixtures(BadDocument):
+    """Fixture files with faults."""
 
 
 class BadParameters(ValueError):
@@ -215,6 +229,15 @@ def did_you_mean(value: str, known: Iterable[str]) -> str:
     turned = [name for name in names if len(words) > 1 and _split(name) == words]
     near = turned or get_close_matches(value, names, 1)
     return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def describe_unknown_field(
+    name: str, owner: str, fields: Iterable[str], shown: str | None = None
+) -> str:
+    """Describe a field that a record does not have; `shown` is its whole place, if it has one."""
+    fields = list(fields)
+    hint = did_you_mean(name, fields)
+    return f"{(shown or name)!r} is no field of {owner}.{hint} Its fields: {', '.join(fields)}"
 
 
 def _split(name: str) -> list[str]:

@@ -6,59 +6,50 @@ The command line wins over environment variables, and these win over the file.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from mock_platform.core.errors import did_you_mean
+from mock_platform.core.errors import BadDocument, Complaint, did_you_mean
+
+if TYPE_CHECKING:
+    from mock_platform.core.documents.source import Source
 
 FILE_NAME = "mock-platform.toml"
 TABLES = ("serve", "run", "pytest")
-_HEADER = re.compile(r"\s*\[([\w.-]+)\]")
-_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
-class BadSettingsFile(ValueError):
-    """A file that cannot be used; the text has its name, the line and what is allowed."""
+class BadSettingsFile(BadDocument):
+    """A file of options that cannot be used."""
 
 
 class SettingsFile(Struct, frozen=True):
-    """The tables of a file, and its lines, which messages name.
+    """The tables of a file, with the places that messages name."""
 
-    >>> file = SettingsFile(Path("a.toml"), "[run]" + chr(10) + "seeds = 1", {"run": {"seeds": 1}})
-    >>> list(file.list_faults("run", ["seed"]))
-    ["a.toml:2:1: [run] has no option 'seeds'. Did you mean 'seed'?"]
-    """
+    source: Source
 
-    path: Path
-    text: str
-    tables: Mapping[str, Mapping[str, Any]]
+    @property
+    def folder(self) -> Path:
+        """The folder in which its paths begin."""
+        return self.source.file.parent
 
-    def describe(self, table: str, key: str, fault: str) -> str:
-        """Return a message with the file, and line and column of a key."""
-        line, column = self._locate(table, key)
-        return f"{self.path}:{line}:{column}: {fault}"
+    def read_table(self, name: str) -> Mapping[str, Any]:
+        """Return the options in a table; none if it is not there."""
+        found: Mapping[str, Any] = self.source.data.get(name, {})
+        return found
 
-    def list_faults(self, table: str, known: Collection[str]) -> Iterator[str]:
-        """Yield a message for each key of a table that is no option."""
-        for key in self.tables.get(table, {}):
+    def complain(self, table: str, key: str, text: str) -> Complaint:
+        """Return a complaint about an option of a table."""
+        return Complaint(self.source.file, *self.source.locate((table, key)), "", text)
+
+    def list_faults(self, table: str, known: Collection[str]) -> Iterator[Complaint]:
+        """Yield a complaint for each key of a table that is no option."""
+        for key in self.read_table(table):
             if key not in known:
                 hint = did_you_mean(key, known)
-                yield self.describe(table, key, f"[{table}] has no option {key!r}.{hint}")
-
-    def _locate(self, table: str, key: str) -> tuple[int, int]:
-        current = ""
-        for number, line in enumerate(self.text.splitlines(), 1):
-            header = _HEADER.match(line)
-            current = current if header is None else header[1]
-            if current == table and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
-                return number, _count_indent(line) + 1
-            if current == f"{table}.{key}":
-                return number, _count_indent(line) + 1
-        return 1, 1
+                yield self.complain(table, key, f"[{table}] has no option {key!r}.{hint}")
 
 
 def find_settings_file(folder: Path) -> Path | None:
@@ -73,26 +64,21 @@ def read_settings_file(path: Path) -> SettingsFile:
     Raises:
         BadSettingsFile: It is not TOML, or has other tables than those of `TABLES`.
     """
-    import tomllib  # most servers start without such a file
+    # Most commands find no such file.
+    from mock_platform.core.documents.source import DocumentKind, Malformed, read_file
 
     try:
-        text = path.read_text("utf-8")
-        found = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as fault:
-        said = str(fault)
-        place = _PLACE.search(said)
-        line, column = (place[1], place[2]) if place and place[1] else (_count_lines(text), 1)
-        words = said if place is None else said[: place.start()]
-        hint = "; each line is KEY = VALUE below a table such as [serve]" if "'='" in said else ""
-        raise BadSettingsFile(f"{path}:{line}:{column}: {words}{hint}.") from fault
-    except (OSError, ValueError) as fault:
-        raise BadSettingsFile(f"{path}:1:1: {fault}.") from fault
-    for name, table in found.items():
-        if name not in TABLES or not isinstance(table, dict):
-            line, column = _locate_name(text, name)
-            text = _explain_name(name, table)
-            raise BadSettingsFile(f"{path}:{line}:{column}: {text}")
-    return SettingsFile(path, text, found)
+        source = read_file(path, DocumentKind("file of options"))
+    except Malformed as fault:
+        raise BadSettingsFile([fault.complain(path)]) from fault
+    faults = [
+        Complaint(path, *source.locate((name,)), "", _explain_name(name, table))
+        for name, table in source.data.items()
+        if name not in TABLES or not isinstance(table, dict)
+    ]
+    if faults:
+        raise BadSettingsFile(faults)
+    return SettingsFile(source)
 
 
 def _explain_name(name: str, value: Any) -> str:
@@ -103,22 +89,6 @@ def _explain_name(name: str, value: Any) -> str:
     if isinstance(value, dict):
         return f"{name!r} is no table of this file; it has {allowed}.{did_you_mean(name, TABLES)}"
     return f"{name!r} is outside of a table; write it below one of {allowed}."
-
-
-def _locate_name(text: str, name: str) -> tuple[int, int]:
-    """Return line and column, from 1, of a table or a key at the top of a file."""
-    for number, line in enumerate(text.splitlines(), 1):
-        if name in line.partition("=")[0].partition("#")[0]:
-            return number, _count_indent(line) + 1
-    return 1, 1
-
-
-def _count_indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
-
-
-def _count_lines(text: str) -> int:
-    return max(len(text.splitlines()), 1)
 
 
 def read_arguments(folder: Path, table: str, known: Collection[str]) -> list[str]:
@@ -133,9 +103,9 @@ def read_arguments(folder: Path, table: str, known: Collection[str]) -> list[str
     file = read_settings_file(path)
     faults = list(file.list_faults(table, known))
     if faults:
-        raise BadSettingsFile("\n".join(faults))
+        raise BadSettingsFile(faults)
     words = []
-    for key, given in file.tables.get(table, {}).items():
+    for key, given in file.read_table(table).items():
         for value in given if isinstance(given, list) else [given]:
             if value is True:
                 words.append(f"--{key}")

@@ -29,7 +29,7 @@ from mock_platform.api.v2.streams.open_streams import OpenStreams
 from mock_platform.api.v2.streams.stream import Stream
 from mock_platform.api.v2.webhooks.event_log import EVENTS, request_delivery
 from mock_platform.core.envelope import remove_internal_keys
-from mock_platform.core.errors import BadEvent
+from mock_platform.core.errors import BadEvent, describe_unknown_field
 from mock_platform.core.tables.table import Table, find_missing_references
 from mock_platform.delivery.sender import Receiver, find_receiver
 from mock_platform.world.clock import parse_instant, parse_relative, wire_millis
@@ -68,7 +68,12 @@ def add_event(world: World, given: Mapping[str, Any]) -> LoggedEvent:
     """
     with world.work():
         now = world.clock.now()
-        faults = [(name, _explain_unknown_field(name)) for name in given if name not in GIVEN]
+        names = [field for field in EVENTS.fields if field in GIVEN]
+        faults = [
+            (name, describe_unknown_field(name, "an event to add", names))
+            for name in given
+            if name not in GIVEN
+        ]
         record = {name: value for name, value in given.items() if name in GIVEN}
         record["created_at"] = _fill_moment(record.get("created_at"), now)
         loaded = _load(world, EVENTS, record | {"id": "0"}, faults, now)
@@ -103,12 +108,12 @@ def add_activity(world: World, given: Mapping[str, Any]) -> tuple[FanOut, tuple[
     """
     with world.work():
         now = world.clock.now()
-        allowed = ", ".join(HAPPENED)
+        webhook = "; with webhook_id, an event goes straight to that webhook"
         faults = [
-            (name, f"{name!r} is no field of an activity. Its fields: {allowed}; with webhook_id, "
-             "an event goes straight to that webhook")
-            for name in given if name not in HAPPENED
-        ]  # fmt: skip
+            (name, describe_unknown_field(name, "an activity", HAPPENED) + webhook)
+            for name in given
+            if name not in HAPPENED
+        ]
         record = {name: value for name, value in given.items() if name in HAPPENED}
         record["created_at"] = _fill_moment(record.get("created_at"), now)
         if record.get("event_type") != "news.new":  # which happens to nobody
@@ -301,8 +306,3 @@ def _find_time_faults(world: World, event: Record, now: datetime) -> list[tuple[
         )
         faults.append((field, text))
     return faults
-
-
-def _explain_unknown_field(name: str) -> str:
-    allowed = ", ".join(field for field in EVENTS.fields if field in GIVEN)
-    return f"{name!r} is no field of an event to add. Its fields: {allowed}"

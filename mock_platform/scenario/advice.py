@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from mock_platform.core.documents.forms import is_number
+from mock_platform.core.documents.source import Path
 from mock_platform.core.failures.codes import ADS_STATUS
 from mock_platform.core.operation import dialect_of
 from mock_platform.scenario.catalog import Catalog, is_path, list_routes
@@ -19,7 +21,7 @@ from mock_platform.scenario.checking import (
 )
 from mock_platform.scenario.document import Scenario
 from mock_platform.scenario.effects import KINDS
-from mock_platform.scenario.forms import Path, find_references, is_number
+from mock_platform.scenario.references import find_references
 from mock_platform.scenario.schema import BEFORE_AUTH, EVERYTHING
 from mock_platform.world.clock import parse_instant
 

@@ -16,10 +16,11 @@ from urllib.parse import unquote
 from msgspec import Struct
 
 from mock_platform.core.call import Call
+from mock_platform.core.documents.forms import FaultReport, JsonSchema, describe_allowed
+from mock_platform.core.documents.source import Path, quote
 from mock_platform.core.errors import did_you_mean
 from mock_platform.core.operation import Dialect, Operation, dialect_of
 from mock_platform.core.routing import Router
-from mock_platform.scenario.forms import JsonSchema, Path, Report, describe_allowed, quote
 
 SANDBOX = "/sandbox"
 
@@ -180,7 +181,7 @@ class OnForm(Struct, frozen=True):
         path = {"pattern": f"^{PATTERN}$"}
         return {"if": {"type": "string", "pattern": "/"}, "then": path, "else": named}
 
-    def check(self, value: Any, at: Path, report: Report) -> None:
+    def check(self, value: Any, at: Path, report: FaultReport) -> None:
         """Report a value that is neither a word nor a path."""
         allowed = (*self.operations, *self.words)
         if isinstance(value, str) and "/" in value:
@@ -200,7 +201,7 @@ class OnForm(Struct, frozen=True):
         return f" Did you mean {near[0]!r}? Allowed: {allowed}."
 
 
-def _check_path(value: str, at: Path, report: Report) -> None:
+def _check_path(value: str, at: Path, report: FaultReport) -> None:
     method, space, path = value.rpartition(" ")
     if space and method not in METHODS:
         hint = did_you_mean(method.upper(), METHODS)
@@ -215,7 +216,7 @@ def _check_path(value: str, at: Path, report: Report) -> None:
                f"a slash at its end; got {quote(value)}")  # fmt: skip
 
 
-def check_routes(on: Any, at: Path, catalog: Catalog, report: Report) -> None:
+def check_routes(on: Any, at: Path, catalog: Catalog, report: FaultReport) -> None:
     """Report paths that cannot be a user's: those of operations and of the control plane."""
     for index, text in enumerate(on if isinstance(on, list) else [on]):
         if is_path(text) and _WHOLE.fullmatch(text):

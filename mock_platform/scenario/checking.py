@@ -10,6 +10,13 @@ from typing import Any
 
 from msgspec import Struct
 
+from mock_platform.core.documents.forms import (
+    FaultReport,
+    is_reference,
+    list_nearest,
+    parse_reference,
+)
+from mock_platform.core.documents.source import Path, format_path, quote
 from mock_platform.core.errors import did_you_mean
 from mock_platform.core.operation import Location
 from mock_platform.scenario import deliveries
@@ -24,17 +31,8 @@ from mock_platform.scenario.catalog import (
 from mock_platform.scenario.deliveries import WITHOUT_REQUEST
 from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.effects.effect import EffectKind
-from mock_platform.scenario.forms import (
-    Path,
-    Report,
-    find_reference_at,
-    find_references,
-    list_nearest,
-    parse_reference,
-    quote,
-    substitute,
-)
 from mock_platform.scenario.pattern import check_patterns
+from mock_platform.scenario.references import find_reference_at, find_references, substitute
 from mock_platform.scenario.schema import BEFORE_AUTH, make_forms
 
 # Checks that the parameters which `when` names exist: those of the operations, or of the path.
@@ -66,7 +64,7 @@ def find_served(on: Any, catalog: Catalog) -> list[Served] | None:
     return [catalog[id_] for id_ in named]
 
 
-def check_names(rule: Mapping[str, Any], at: Path, catalog: Catalog, report: Report) -> None:
+def check_names(rule: Mapping[str, Any], at: Path, catalog: Catalog, report: FaultReport) -> None:
     """Report path parameters that do not exist, and misspelt names in the query and in forms."""
     when, on = rule.get("when", {}), rule.get("on")
     if parse_reference(on) is not None or not isinstance(when, dict):
@@ -167,7 +165,7 @@ def _describe_unknown(subject: str, source: str, name: str, known: Sequence[str]
     return f"{subject} {has} {word} {name!r}.{hint} Known: {list_nearest(known, name) or 'none'}."
 
 
-def check_references(document: Mapping[str, Any], catalog: Catalog, report: Report) -> None:
+def check_references(document: Mapping[str, Any], catalog: Catalog, report: FaultReport) -> None:
     """Report what the form cannot: parameters that are not declared, effects in conflict."""
     parameters = document.get("parameters") or {}
     for name, default in parameters.items():
@@ -177,8 +175,7 @@ def check_references(document: Mapping[str, Any], catalog: Catalog, report: Repo
         for at, name in find_references(rule, ("rules", index)):
             if name not in parameters:
                 declared = ", ".join(parameters) or "none"
-                near = get_close_matches(name, list(parameters), 1)
-                hint = f" Did you mean ${near[0]}?" if near else ""
+                hint = did_you_mean(f"${name}", [f"${each}" for each in parameters])
                 report(at, f"${name} is no parameter of this scenario; declared: {declared}.{hint} "
                            f"For the text itself write $${name}.")  # fmt: skip
         _check_rule(rule, ("rules", index), catalog, report)
@@ -190,7 +187,7 @@ def find_parameter_names(value: Any) -> list[str]:
     return [f"expected a value of its own, got the parameter ${name}" for _, name in named]
 
 
-def check_defaults(document: Mapping[str, Any], catalog: Catalog, report: Report) -> None:
+def check_defaults(document: Mapping[str, Any], catalog: Catalog, report: FaultReport) -> None:
     """Report rules that are invalid with the defaults; parameters without one are left open."""
     parameters = document.get("parameters") or {}
     defaults = {name: value for name, value in parameters.items() if value is not None}
@@ -206,18 +203,14 @@ def check_defaults(document: Mapping[str, Any], catalog: Catalog, report: Report
 
 def find_violations(rule: Mapping[str, Any], catalog: Catalog) -> list[tuple[Path, str]]:
     """Return the violations of a rule whose parameters are put in: (place in the rule, text)."""
-    found: list[tuple[Path, str]] = []
-
-    def report(at: Path, text: str) -> None:
-        found.append((at, text))
-
+    report = FaultReport(is_reference)
     make_forms(catalog.ids).rule.check(rule, (), report)
-    if not found:
+    if not report.faults:
         _check_rule(rule, (), catalog, report)
-    return found
+    return report.faults
 
 
-def _check_rule(rule: Mapping[str, Any], at: Path, catalog: Catalog, report: Report) -> None:
+def _check_rule(rule: Mapping[str, Any], at: Path, catalog: Catalog, report: FaultReport) -> None:
     check_patterns(rule.get("when", {}), (*at, "when"), report)
     check_routes(rule.get("on"), (*at, "on"), catalog, report)
     check_names(rule, at, catalog, report)
@@ -262,7 +255,7 @@ def _check_rule(rule: Mapping[str, Any], at: Path, catalog: Catalog, report: Rep
         report((*at, "when", "caller"), text)
 
 
-def _check_subject(kind: EffectKind, on: Any, at: Path, report: Report) -> None:
+def _check_subject(kind: EffectKind, on: Any, at: Path, report: FaultReport) -> None:
     """Report an effect that cannot act on what `on` names."""
     if parse_reference(on) is not None:
         return
@@ -297,11 +290,3 @@ def _find_last_call(call: Mapping[str, Any]) -> float:
 def as_list(value: Any) -> list[Any]:
     """Return a list as it is, and any other value as a list of one."""
     return value if isinstance(value, list) else [value]
-
-
-def format_path(at: Path) -> str:
-    """Return a place as complaints name it: `rules[0].then.error`."""
-    text = ""
-    for step in at:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
-    return text

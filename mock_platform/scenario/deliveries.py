@@ -12,24 +12,25 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from mock_platform.core.jsonio import dumps
-from mock_platform.scenario.effects import set_state
-from mock_platform.scenario.forms import (
+from mock_platform.core.documents.forms import (
     AnyForm,
     EntriesForm,
+    FaultReport,
     FieldsForm,
     Form,
     JsonSchema,
-    Path,
-    Report,
+    KeyedForm,
+    TypedForm,
     WholeForm,
     WordForm,
     make_keyed,
     make_object,
-    quote,
 )
+from mock_platform.core.documents.source import Path, quote
+from mock_platform.core.jsonio import dumps
+from mock_platform.scenario.effects import set_state
+from mock_platform.scenario.effects.effect import DELAY, DELAY_WORDS
 from mock_platform.scenario.match import COMMON_CONDITIONS, CONDITION
-from mock_platform.scenario.value_forms import DELAY, DELAY_WORDS, KeyedForm, TypedForm
 from mock_platform.world.attached import DeliveryFault
 from mock_platform.world.clock import read_seconds
 
@@ -55,7 +56,7 @@ class OnlyTrue:
         """Return a constant as JSON Schema."""
         return {"const": True}
 
-    def check(self, value: Any, at: Path, report: Report) -> None:
+    def check(self, value: Any, at: Path, report: FaultReport) -> None:
         """Report every value other than true."""
         if value is not True:
             report(at, f"expected true, got {quote(value)}; leave it out where it is not to happen")
@@ -137,7 +138,7 @@ def make_event_form(named: Sequence[str]) -> FieldsForm:
 
 
 def report_conflicts(
-    effects: Sequence[Mapping[str, Any]], places: Sequence[Path], report: Report
+    effects: Sequence[Mapping[str, Any]], places: Sequence[Path], report: FaultReport
 ) -> None:
     """Report effects that cannot act on one delivery together; `places` says where they are."""
     first: str | None = None

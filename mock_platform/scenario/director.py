@@ -13,6 +13,7 @@ from typing import Any
 
 from mock_platform.core.auth.authenticate import Auth, Authenticator
 from mock_platform.core.call import UNESTABLISHED, Call, Reply
+from mock_platform.core.documents.forms import describe_allowed
 from mock_platform.core.errors import BadParameters, CannotPerform, UnknownScenario
 from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES
 from mock_platform.core.failures.errors import Failure
@@ -27,7 +28,6 @@ from mock_platform.scenario.active import ActiveRule, ActiveScenario
 from mock_platform.scenario.catalog import Catalog, find_route
 from mock_platform.scenario.document import Scenario
 from mock_platform.scenario.engine import Engine
-from mock_platform.scenario.forms import describe_allowed
 from mock_platform.scenario.library import Library, StartUp
 from mock_platform.settings import Settings
 from mock_platform.world.names import UnknownWorld

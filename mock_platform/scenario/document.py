@@ -13,7 +13,27 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from mock_platform.core.errors import BadParameters, BadScenario, ScenarioComplaint, did_you_mean
+from mock_platform.core.documents.forms import (
+    FaultReport,
+    is_duration,
+    is_number,
+    is_reference,
+    parse_reference,
+    read_instant,
+)
+from mock_platform.core.documents.source import (
+    MAX_VALUES,
+    SCENARIO,
+    Malformed,
+    Path,
+    Source,
+    count_values,
+    format_path,
+    quote,
+    read,
+    read_file,
+)
+from mock_platform.core.errors import BadParameters, BadScenario, did_you_mean
 from mock_platform.scenario import deliveries
 from mock_platform.scenario.catalog import Catalog, CustomRoute, list_paths, list_routes
 from mock_platform.scenario.checking import (
@@ -22,25 +42,14 @@ from mock_platform.scenario.checking import (
     check_references,
     find_parameter_names,
     find_violations,
-    format_path,
     is_without_request,
 )
 from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.effects.collection import find_item_violations
 from mock_platform.scenario.effects.effect import Effect
-from mock_platform.scenario.forms import (
-    Path,
-    Report,
-    find_reference_at,
-    is_number,
-    parse_reference,
-    quote,
-    substitute,
-)
 from mock_platform.scenario.outline import SUFFIXES
+from mock_platform.scenario.references import find_reference_at, substitute
 from mock_platform.scenario.schema import BEFORE_AUTH, EVERYTHING, make_forms
-from mock_platform.scenario.source import MAX_VALUES, Malformed, Source, count_values, read
-from mock_platform.scenario.value_forms import is_duration, read_instant
 from mock_platform.world.attached import DeliveryFault
 
 # Reads the files that collections of a scenario name, from the folder of the scenario. The
@@ -53,7 +62,7 @@ class _Unusable(ValueError):
 
 
 def insert_records(
-    document: Mapping[str, Any], file: FilePath | None, report: Report
+    document: Mapping[str, Any], file: FilePath | None, report: FaultReport
 ) -> list[FilePath]:
     """Replace the names of files in a document by their records; return the files that were read.
 
@@ -108,18 +117,17 @@ def _read_records(named: str, file: FilePath | None, id_: str) -> tuple[FilePath
     if path.suffix != ".json":
         raise _Unusable(f"expected a JSON file (.json), got {named}")
     try:
-        records = read(path, path.read_bytes()).data
-    except OSError as error:
-        raise _Unusable(f"{path} cannot be read: {error.strerror or error}") from error
+        source = read_file(path, SCENARIO)
     except Malformed as error:
-        raise _Unusable(f"{path}:{error.line}:{error.column}: {error.text}") from error
+        raise _Unusable(str(error.complain(path))) from error
+    records = source.data
     if not isinstance(records, list):
-        raise _Unusable(f"{path}: expected an array of objects")
+        raise _Unusable(str(source.complain((), "expected an array of objects")))
     violations = find_item_violations(records, id_)
     if violations:
         index, text = violations[0]
         more = f" ({len(violations)} faults)" if len(violations) > 1 else ""
-        raise _Unusable(f"{path}: record {index}: {text}{more}")
+        raise _Unusable(str(source.complain((index,), f"{text}{more}")))
     return path, records
 
 
@@ -276,15 +284,11 @@ def read_source(file: FilePath) -> Source:
     """
     if file.suffix not in SUFFIXES:
         text = f"scenario files end in {', '.join(SUFFIXES)}"
-        raise BadScenario([ScenarioComplaint(file, 1, 1, "", text)])
+        raise BadScenario.make(file, text)
     try:
-        content = file.read_bytes()
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise BadScenario(
-            [ScenarioComplaint(file, 1, 1, "", f"cannot be read: {reason}")]
-        ) from error
-    return read_text(content, file)
+        return read_file(file, SCENARIO)
+    except Malformed as error:
+        raise BadScenario([error.complain(file)]) from error
 
 
 def read_text(content: bytes, file: FilePath) -> Source:
@@ -296,9 +300,7 @@ def read_text(content: bytes, file: FilePath) -> Source:
     try:
         return read(file, content)
     except Malformed as error:
-        raise BadScenario(
-            [ScenarioComplaint(file, error.line, error.column, "", error.text)]
-        ) from error
+        raise BadScenario([error.complain(file)]) from error
 
 
 def loads(text: str | bytes, catalog: Catalog, name: str = "scenario.yaml") -> Scenario:
@@ -317,22 +319,18 @@ def build_scenario(source: Source, catalog: Catalog, file: FilePath | None = Non
     Raises:
         BadScenario: It has violations.
     """
-    complaints: list[ScenarioComplaint] = []
-
-    def report(at: Path, text: str) -> None:
-        complaints.append(ScenarioComplaint(source.file, *source.locate(at), format_path(at), text))
-
+    report = FaultReport(is_reference)
     document = source.data
     make_forms(catalog.ids).document.check(document, (), report)
     files: list[FilePath] = []
-    if not complaints:
+    if not report.faults:
         files = insert_records(document, file, report)
-    if not complaints:
+    if not report.faults:
         check_references(document, catalog, report)
-    if not complaints:
+    if not report.faults:
         check_defaults(document, catalog, report)
-    if complaints:
-        raise BadScenario(sorted(complaints, key=lambda fault: (fault.line, fault.column)))
+    if report.faults:
+        raise BadScenario(report.list_complaints(source))
     scenario = Scenario(
         name=document["name"],
         description=document.get("description", ""),
@@ -356,7 +354,7 @@ def build_scenario(source: Source, catalog: Catalog, file: FilePath | None = Non
         except BadParameters as error:
             for name, text in error.faults:
                 report(("card", name) if name else ("card",), text)
-            raise BadScenario(complaints) from error
+            raise BadScenario(report.list_complaints(source)) from error
     return scenario
 
 

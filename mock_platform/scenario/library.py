@@ -14,11 +14,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from mock_platform.api.served import TABLES
-from mock_platform.core.errors import BadScenario, ScenarioComplaint
+from mock_platform.core.documents.source import Source
+from mock_platform.core.errors import BadScenario, Complaint
 from mock_platform.core.tables.fixtures import is_yaml_of_records
 from mock_platform.scenario.advice import find_warnings
 from mock_platform.scenario.catalog import Catalog
-from mock_platform.scenario.checking import format_path
 from mock_platform.scenario.document import (
     Rule,
     Scenario,
@@ -29,7 +29,6 @@ from mock_platform.scenario.document import (
 )
 from mock_platform.scenario.failures import find_failure
 from mock_platform.scenario.outline import SUFFIXES, is_file
-from mock_platform.scenario.source import Source
 
 _TABLES = frozenset(table.name for table in TABLES)
 _FIRST_KEY = re.compile(rb'\{\s*"(\w+)"\s*:\s*[\[{]')
@@ -139,13 +138,13 @@ def is_named_like_table(file: Path) -> bool:
 
 def read_all(
     files: Iterable[Path], catalog: Catalog
-) -> tuple[dict[Path, Scenario], list[ScenarioComplaint]]:
+) -> tuple[dict[Path, Scenario], list[Complaint]]:
     """Read each file once; return the scenarios and the complaints about the files.
 
     Two files that define the same name are a fault as well.
     """
     found: dict[Path, Scenario] = {}
-    complaints: list[ScenarioComplaint] = []
+    complaints: list[Complaint] = []
     names: dict[str, Path] = {}
     for file in dict.fromkeys(files):
         try:
@@ -157,7 +156,7 @@ def read_all(
         first = names.setdefault(scenario.name, file)
         if not _is_same_file(first, file):
             text = f"{scenario.name!r} is the name of {first} already"
-            complaints.append(ScenarioComplaint(file, 1, 1, "name", text))
+            complaints.append(Complaint(file, 1, 1, "name", text))
     return found, complaints
 
 
@@ -168,8 +167,8 @@ def _is_same_file(one: Path, other: Path) -> bool:
 class Checked(Struct, frozen=True):
     """The result of checking scenario files."""
 
-    complaints: Sequence[ScenarioComplaint]
-    warnings: Sequence[ScenarioComplaint]
+    complaints: Sequence[Complaint]
+    warnings: Sequence[Complaint]
     """What is valid, but hardly what the author meant."""
     named: frozenset[Path]
     """Files that the scenarios name."""
@@ -195,8 +194,8 @@ class CheckedText(Struct, frozen=True):
 
     scenario: Scenario | None
     """The scenario; `None` if the text has violations."""
-    complaints: Sequence[ScenarioComplaint]
-    warnings: Sequence[ScenarioComplaint] = ()
+    complaints: Sequence[Complaint]
+    warnings: Sequence[Complaint] = ()
     """What is valid, but hardly what the author meant."""
 
 
@@ -216,18 +215,13 @@ def check_text(
     return CheckedText(scenario, (), _place_warnings(scenario, lambda: source))
 
 
-def _place_warnings(
-    scenario: Scenario, find_source: Callable[[], Source]
-) -> list[ScenarioComplaint]:
+def _place_warnings(scenario: Scenario, find_source: Callable[[], Source]) -> list[Complaint]:
     """Return the oddities of a scenario with their places; its source is read only if needed."""
     odd = find_warnings(scenario)
     if not odd:
         return []
     source = find_source()
-    return [
-        ScenarioComplaint(source.file, *source.locate(at), format_path(at), text)
-        for at, text in odd
-    ]
+    return [source.complain(at, text) for at, text in odd]
 
 
 # The scenarios that a server starts with: active ones, and known files and folders.
@@ -281,11 +275,11 @@ class StartUp:
         name = self.files.get(file)
         if name is not None and scenario.name != name:
             text = f"the server began with {name!r} from this file; restart it for another name"
-            raise BadScenario([ScenarioComplaint(file, 1, 1, "name", text)])
+            raise BadScenario.make(file, text, "name")
         if name is None and scenario.name in self.files.values():
             first = next(path for path, taken in self.files.items() if taken == scenario.name)
             text = f"{scenario.name!r} is the name of {first} already"
-            raise BadScenario([ScenarioComplaint(file, 1, 1, "name", text)])
+            raise BadScenario.make(file, text, "name")
 
     def put(self, file: Path, scenario: Scenario) -> None:
         """Add a file's scenario, or replace its last version."""
@@ -294,14 +288,12 @@ class StartUp:
 
     def _read(self, single: list[Path]) -> None:
         nothing = [
-            ScenarioComplaint(folder, 1, 1, "", f"holds no scenario file ({', '.join(SUFFIXES)})")
+            Complaint(folder, 1, 1, "", f"holds no scenario file ({', '.join(SUFFIXES)})")
             for folder in self.folders
             if not list_scenario_files(folder)
         ]
         absent = [path for path in single if not path.suffix and not path.exists()]
-        nothing += [
-            ScenarioComplaint(path, 1, 1, "", "there is no such file or folder") for path in absent
-        ]
+        nothing += [Complaint(path, 1, 1, "", "there is no such file or folder") for path in absent]
         files = [*(path for path in single if path not in absent), *self._list_folder_files()]
         scenarios, complaints = read_all(files, self._library.catalog)
         if nothing or complaints:

@@ -11,24 +11,25 @@ from typing import Any
 from msgspec import Struct
 
 from mock_platform.core.call import ABSENT, Call
-from mock_platform.core.jsonio import canonical
-from mock_platform.scenario.forms import (
+from mock_platform.core.documents.forms import (
     ANY_NUMBER,
     AnyForm,
     EntriesForm,
     FlagForm,
+    InstantForm,
     ListForm,
     NumberForm,
     Row,
+    TypedForm,
     WordForm,
     make_object,
-    quote,
 )
+from mock_platform.core.documents.source import quote
+from mock_platform.core.jsonio import canonical
 from mock_platform.scenario.pattern import (
     MAX_TEXT_CHARACTERS,
     compile_pattern,
 )
-from mock_platform.scenario.value_forms import InstantForm, TypedForm
 
 SCHEMES = ("bearer", "oauth1", "oauth2", "basic", "session", "none")
 

@@ -17,7 +17,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from mock_platform.scenario.forms import Path, Report, parse_reference
+from mock_platform.core.documents.forms import FaultReport, parse_reference
+from mock_platform.core.documents.source import Path
 
 # The standard library's own parser: no public module shows the structure of a pattern.
 kinds: Any = import_module("re._constants")
@@ -70,7 +71,7 @@ def count_steps(pattern: str) -> int:
     return _count(parser.parse(pattern)).steps
 
 
-def check_patterns(when: Mapping[str, Any], at: Path, report: Report) -> None:
+def check_patterns(when: Mapping[str, Any], at: Path, report: FaultReport) -> None:
     """Report bad regular expressions, which the form of conditions cannot find."""
     for (source, name), pattern in _find_patterns(when):
         if parse_reference(pattern) is None:

@@ -9,6 +9,31 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from mock_platform.core.documents.forms import (
+    ANY_NUMBER,
+    NAME,
+    AnyForm,
+    DurationForm,
+    EntriesForm,
+    FaultReport,
+    FieldsForm,
+    FlagForm,
+    Form,
+    InstantForm,
+    JsonSchema,
+    KeyedForm,
+    ListForm,
+    NumberForm,
+    Row,
+    StructureForm,
+    TypedForm,
+    WholeForm,
+    WordForm,
+    is_number,
+    make_object,
+    parse_reference,
+)
+from mock_platform.core.documents.source import Path
 from mock_platform.core.jsonio import canonical
 from mock_platform.scenario.catalog import OnForm
 from mock_platform.scenario.deliveries import (
@@ -20,32 +45,10 @@ from mock_platform.scenario.deliveries import (
     make_event_form,
 )
 from mock_platform.scenario.effects import KINDS
-from mock_platform.scenario.forms import (
-    ANY_NUMBER,
-    NAME,
-    AnyForm,
-    EntriesForm,
-    FieldsForm,
-    FlagForm,
-    Form,
-    JsonSchema,
-    ListForm,
-    NumberForm,
-    Path,
-    Report,
-    Row,
-    StructureForm,
-    WholeForm,
-    WordForm,
-    find_references,
-    is_number,
-    make_object,
-    parse_reference,
-)
 from mock_platform.scenario.groups import GROUPS, OTHER
 from mock_platform.scenario.match import WHEN
 from mock_platform.scenario.outline import ANY_NAME
-from mock_platform.scenario.value_forms import DurationForm, InstantForm, KeyedForm, TypedForm
+from mock_platform.scenario.references import find_references
 
 # Makes a JSON Schema small: parts that occur more than once are defined once.
 
@@ -143,7 +146,7 @@ class RuleForm(Struct, frozen=True):
             },
         }
 
-    def check(self, value: Any, at: Path, report: Report) -> None:
+    def check(self, value: Any, at: Path, report: FaultReport) -> None:
         """Report violations against the form of the rule's kind."""
         self.find(value).check(value, at, report)
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from pathlib import Path as FilePath
 from typing import Any
 
+from mock_platform.core.documents.source import Malformed, read
 from mock_platform.core.jsonio import dumps, pretty
 from mock_platform.scenario.library import is_named_like_table
 from mock_platform.scenario.outline import SUFFIXES
-from mock_platform.scenario.source import Malformed, read
 
 YAML_SUFFIX = ".yaml"
 JSON_SUFFIX = ".json"

@@ -149,7 +149,7 @@ def test_a_mistyped_variable_is_told() -> None:
     assert result.exit_code == 0
     assert result.stderr == (
         "Warning: MOCK_PLATFORM_CREDENTIALS_FORMATS is not an option of credentials. "
-        "Did you mean MOCK_PLATFORM_CREDENTIALS_FORMAT?\n"
+        "Did you mean 'MOCK_PLATFORM_CREDENTIALS_FORMAT'?\n"
     )
 
 

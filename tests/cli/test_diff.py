@@ -127,7 +127,10 @@ def test_usage(run: Run, file: Path, tmp_path: Path) -> None:
         (["--base-url", "http://127.0.0.1", "--reason", "x"], "belong to --accept"),
         (["--base-url", "http://127.0.0.1", "--report", "x.pdf"], "must end in .html"),
         (["--base-url", "http://127.0.0.1", "--value", "x"], "must be NAME=VALUE"),
-        (["--base-url", "http://127.0.0.1", "--accepted", "no.yaml"], "no.yaml cannot be read: No"),
+        (
+            ["--base-url", "http://127.0.0.1", "--accepted", "no.yaml"],
+            "no.yaml:1:1: cannot be read",
+        ),
         (["--har", broken, "--ca", broken], "--credentials-file and --ca belong to --base-url"),
     ]
     for words, text in cases:

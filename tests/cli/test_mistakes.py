@@ -34,11 +34,12 @@ MISTAKES = [
     ("run --max-cost abc -- true", 2, "'abc' is not an amount of US dollars: write 0.5"),
     ("run --skip x -- true", 2, "--skip, --methods and --yes need --against URL"),
     ("run --against http://127.0.0.1:1 --skip campaign.list -- true", 2, "Did you mean "
-     "campaigns.list?"),
+     "'campaigns.list'?"),
     ("run --contract /nowhere.json -- true", 2, "--contract: /nowhere.json"),
     ("run --page --no-verify -- true", 2, "--no-verify leaves out: choose one"),
     ("run --as-of 2026-01-01 --releases all -- true", 2, "choose one"),
-    ("run --coverage-baseline nowhere -- true", 2, "--coverage-baseline: nowhere cannot be read: "),
+    ("run --coverage-baseline nowhere -- true", 2, "--coverage-baseline: nowhere:1:1: cannot be "
+     "read: "),
     ("run --coverage=contract.pdf -- true", 2, "--coverage=contract.pdf has no known format"),
     ("check nowhere", 1, "nowhere:1:1: is no folder of fixture files: it does not exist"),
     ("check bad.har", 1, "bad.har:1:1: is no fixture file: those are JSON"),
@@ -74,10 +75,10 @@ MISTAKES = [
     ("import --har bad.har --to out", 4, "no list `log.entries`: this is JSON, but no HTTP "
      "archive"),
     ("diff", 2, "Give either --base-url URL or --har FILE."),
-    ("diff --base-url http://127.0.0.1:9 --only tweets.*", 2, "Did you mean public_posts.*?"),
-    ("diff --base-url http://127.0.0.1:9 --only tweets.get", 2, "Did you mean public_posts.get?"),
+    ("diff --base-url http://127.0.0.1:9 --only tweets.*", 2, "Did you mean 'public_posts.*'?"),
+    ("diff --base-url http://127.0.0.1:9 --only tweets.get", 2, "Did you mean 'public_posts.get'?"),
     ("contract diff", 2, "OLD is missing: a file, or --as-of DATE twice in place of files."),
-    ("contract diff a b", 2, "a: No such file or directory."),
+    ("contract diff a b", 2, "a:1:1: cannot be read: No such file"),
     ("coverage", 1, "http://127.0.0.1:9 has no coverage: no server answers there. Start one with "
      "`mock-platform serve`"),
     ("coverage --fail-under -1", 2, "-1.0 is not in the range 0<=x<=100."),

@@ -60,7 +60,7 @@ FIXTURES = [
     ("users.json", "[{'id': '11'}]", "(texts are between double quotes)"),
     ("users.json", f"[\n // me\n {USER}]", "2:2: not valid JSON: unexpected character, expected a "
      "JSON value at line 2, column 2 (JSON has no comments)"),
-    ("users.json", "- id: '11'\n", "(this looks like YAML; fixtures are JSON)"),
+    ("users.json", "- id: '11'\n", "(this looks like YAML; this file is JSON)"),
     ("users.yaml", "# mine\n- id: '11'\n", "1:1: is no fixture file: those are JSON, an array of "
      "records in TABLE.json, here users.json"),
     ("users.yml", "- id: '11'\n\tname: A\n", "1:1: is no fixture file: those are JSON"),

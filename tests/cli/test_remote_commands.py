@@ -182,7 +182,7 @@ def test_on_takes_a_file(run: Run, server: MockPlatform, tmp_path: Path) -> None
         ("reset --world w9", 1, "has no world 'w9'. It has default; PUT http://"),
         ("clock advance 9999999d", 1, "the last year is 9999"),
         ("requests --operation line_items.creat", 1, "Did you mean 'line_items.create'?"),
-        ("requests --method FETCH", 1, "must be one of GET, HEAD, POST"),
+        ("requests --method FETCH", 1, "Allowed: GET, HEAD, POST"),
         ("scenarios usage-caped", 1, "Did you mean 'usage-capped'?"),
         ("make usrs", 1, "Did you mean 'users'?"),
         ("make users 2 nme=x", 1, "Did you mean 'name'?"),

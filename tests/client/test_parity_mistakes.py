@@ -14,6 +14,7 @@ from mock_platform.client.interface import PlatformFace, WorldFace
 from mock_platform.core.auth.tester_access import CannotApprove
 from mock_platform.core.errors import (
     BadEvent,
+    BadFixtures,
     BadParameters,
     BadQuery,
     BadRecord,
@@ -25,7 +26,6 @@ from mock_platform.core.errors import (
     UnknownStream,
     UnknownTable,
 )
-from mock_platform.core.tables.fixtures import BadFixtures
 from mock_platform.world.names import BadWorldName, TooManyWorlds, UnknownWorld
 from tests.support import find_inner
 

@@ -179,7 +179,7 @@ def test_an_event_says_who_got_it(box: Sandbox) -> None:
     ("tool", "arguments", "told"),
     [
         ("reset_world", {"world": "shopp"}, "There is no world 'shopp'"),
-        ("reset_world", {"wurld": "a"}, "'wurld' is unknown here; known: world. Did you mean"),
+        ("reset_world", {"wurld": "a"}, "\"wurld\" is unknown here. Did you mean 'world'?"),
         ("create_world", {}, "world"),
         ("create_world", {"world": "no/such"}, "is not a name for a world"),
         ("create_world", {"world": "a", "from": "b"}, "There is no world 'b'"),

@@ -69,12 +69,12 @@ JOURNAL: Iterable[Row] = (
               field="operation"),
     *requests(400, "a class such as 4xx, got", "GET /requests?status=6xx", field="status"),
     *requests(400, "a class such as 4xx, got", "GET /requests?status=99", field="status"),
-    *requests(400, "method must be one of GET", "GET /requests?method=FETCH", field="method"),
+    *requests(400, "Did you mean 'PATCH'? ", "GET /requests?method=FETCH", field="method"),
     *requests(400, "Expected time", "GET /requests?since=yesterday", field="since"),
     *requests(400, "at least 0", "GET /requests?limit=-1", field="limit"),
     *requests(400, "Did you mean 'status'?", "GET /requests?statsu=2", "GET /requests.har?statsu=2",
               field="statsu"),
-    *requests(400, "'limit' is unknown here", "GET /requests/count?limit=1", field="limit"),
+    *requests(400, "\"limit\" is unknown here", "GET /requests/count?limit=1", field="limit"),
     *requests(404, "GET /_mock/requests lists them", "GET /requests/r99"),
 )  # fmt: skip
 SCENARIOS: Iterable[Row] = (
@@ -109,13 +109,14 @@ STATE: Iterable[Row] = (
     *bodies(
         "PUT /state", 422,
         ({"tables": {}, "clok": {}}, "clok",
-         "'clok' is no part of a state: world, ids, clock, paces, tables"),
-        ({"tables": {}, "clock": 5}, "clock", "instant or null}: got 5"),
-        ({"tables": {}, "clock": {"offset": 1}}, "clock",
-         "'offset' is not one of offset_seconds, frozen_at"),
-        ({"tables": {}, "paces": {"replay_job": 1}}, "paces", '"polls"}}: got 1'),
-        ({"tables": {}, "paces": {"media": {"poll": 1}}}, "paces",
-         "'poll' is not one of progression, seconds"),
+         "Did you mean 'clock'? Allowed: world, ids, clock, paces, tables"),
+        ({"tables": {}, "clock": 5}, "clock", "offset_seconds, frozen_at; got 5"),
+        ({"tables": {}, "clock": {"offset": 1}}, "clock.offset",
+         "Allowed: offset_seconds, frozen_at"),
+        ({"tables": {}, "clock": {"offset_seconds": 1e300}}, "clock", "expected what the clock"),
+        ({"tables": {}, "paces": {"replay_job": 1}}, "paces.replay_job", "polls; got 1"),
+        ({"tables": {}, "paces": {"media": {"poll": 1}}}, "paces.media.poll",
+         "Did you mean 'polls'? Allowed: progression, seconds"),
     ),
     ("PUT /state/users/8", {"id": "7", "screen_name": "seven", "name": "Seven"}, 422, ["id"], ""),
     ("PUT /state/users/7?unchecked=yes", {"id": "7"}, 400, ["unchecked"], ""),
@@ -235,10 +236,10 @@ ANY_ROUTE: Iterable[Row] = (
     # A path that resembles no route leads to the console.
     *requests(404, "GET /_mock/docs/ lists all routes", f"GET /{'x' * 500}"),
     # Silently ignored, a filter would match all.
-    *requests(400, "'operation' is unknown here; known: none.",
+    *requests(400, '"operation" is unknown here. Allowed: none.',
               "DELETE /requests?operation=oauth2.token", field="operation"),
     ("PUT /worlds/w1", {"form": "default"}, 422, ["form"],
-     "'form' is unknown here; known: from, seed, freeze"),
+     "\"form\" is unknown here. Did you mean 'from'? Allowed: from, seed"),
     ("POST /reset", {"world": "w1"}, 422, ["world"], ""), ("POST /reset", [], 422, [], ""),
 )  # fmt: skip
 CREDENTIALS: Iterable[Row] = [
@@ -247,7 +248,7 @@ CREDENTIALS: Iterable[Row] = [
         ({"app": "1182"}, 404, "the id or consumer key '1182'. Did you mean '11827'?"),
         ({"user": "harbour_roasters"}, 404, "Did you mean 'harbor_roasters'?"),
         ({"usr": "1"}, 422,
-         "'usr' is unknown here; known: kind, scopes, app, user. Did you mean 'user'?"),
+         "\"usr\" is unknown here. Did you mean 'user'? Allowed: kind, scopes, app, user."),
         ({"user": 7}, 422, "user"),
         ({"kind": "oauth"}, 422, "oauth1"),
         ({"kind": "oauth2", "scopes": ["post.reed"]}, 422, "Did you mean 'post.read'?"),

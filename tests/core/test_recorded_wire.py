@@ -127,9 +127,12 @@ def test_code_32(box: Sandbox, wire: str, message: str, challenge: str) -> None:
 @pytest.mark.parametrize("wire", ["spec", "recorded"])
 def test_any_wsgi_server_takes_an_answer(box: Sandbox, wire: str) -> None:
     """Its headers are a plain list, which some servers insist on."""
-    application, seen = validator(box.app), []
-    environ = create_environ(BY_NAME, headers={"X-Mock-Wire": wire})
-    body = application(environ, lambda status, headers, *_: seen.append(headers))
+    seen: list[object] = []
+
+    def start(status: str, headers: list[tuple[str, str]], fault: Any = None, /) -> Any:
+        seen.append(headers)
+
+    body: Any = validator(box.app)(create_environ(BY_NAME, headers={"X-Mock-Wire": wire}), start)
     assert b"".join(body).startswith(b"{")
     body.close()
 

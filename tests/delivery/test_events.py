@@ -156,7 +156,8 @@ def test_everything_wrong_is_told_at_once(desk: Desk) -> None:
     )
 
     assert {
-        "event_typ": "'event_typ' is no field of an event to add. Its fields: webhook_id, "
+        "event_typ": "'event_typ' is no field of an event to add. Did you mean 'event_type'? "
+        "Its fields: webhook_id, "
         "event_type, payload, created_at, _user_id, _tag, _direction, _includes",
         "webhook_id": '"webhook_id" is a required parameter',
         "payload": "Expected Object, got [] for payload",

@@ -8,7 +8,7 @@ from typing import Any
 from werkzeug.test import TestResponse
 
 from mock_platform.api import served as operations
-from mock_platform.core.errors import BadScenario, ScenarioComplaint
+from mock_platform.core.errors import BadScenario, Complaint
 from mock_platform.core.jsonio import dumps
 from mock_platform.scenario.catalog import Catalog
 from mock_platform.scenario.director import find_engine
@@ -38,7 +38,7 @@ def read(text: str, name: str = "scenario.yaml") -> Scenario:
     return loads(text, CATALOG, name)
 
 
-def complaints(text: str, name: str = "scenario.yaml") -> list[ScenarioComplaint]:
+def complaints(text: str, name: str = "scenario.yaml") -> list[Complaint]:
     """What is wrong with a text; there must be something."""
     try:
         read(text, name)

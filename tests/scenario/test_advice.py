@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from mock_platform.api import served as operations
+from mock_platform.core.documents.source import format_path
 from mock_platform.scenario.advice import find_warnings
 from mock_platform.scenario.catalog import Catalog
-from mock_platform.scenario.checking import format_path
 from mock_platform.scenario.document import loads
 
 CATALOG = Catalog.collect(operations.OPERATIONS)

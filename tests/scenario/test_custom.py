@@ -445,21 +445,21 @@ def test_a_collection_in_a_file(box: Sandbox, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("records", "named", "text"),
     [
-        ([], "other.json", "other.json cannot be read: No such file or directory"),
+        ([], "other.json", "other.json:1:1: cannot be read: No such file or directory"),
         ([], "../lists.json", "../lists.json is outside of the scenario's folder"),
         ([], "/etc/hosts.json", "/etc/hosts.json is outside of the scenario's folder"),
         ([], "lists.csv", "expected a JSON file (.json), got lists.csv"),
         ("[1,", "lists.json", "lists.json:1:4: not valid JSON"),
-        ({}, "lists.json", "lists.json: expected an array of objects"),
-        ([{"id": "1"}, 7], "lists.json", "lists.json: record 1: expected an object, got 7"),
+        ({}, "lists.json", "lists.json:1:1: expected an array of objects"),
+        ([{"id": "1"}, 7], "lists.json", "[1]: expected an object, got 7"),
         ([{"name": "a"}], "lists.json",
-         "lists.json: record 0: expected a text or a whole number as id; it is missing"),
+         "[0]: expected a text or a whole number as id; it is missing"),
         ([{"id": None}], "lists.json",
-         "lists.json: record 0: expected a text or a whole number as id; got null"),
+         "[0]: expected a text or a whole number as id; got null"),
         ([{"id": "1"}, {"id": 1}], "lists.json",
-         "lists.json: record 1: record 0 has the id 1 already"),
+         "[1]: record 0 has the id 1 already"),
         ([{"id": n} for n in range(1001)], "lists.json",
-         "lists.json: record 1000: a collection has at most 1,000 records"),
+         "[1000]: a collection has at most 1,000 records"),
     ],
 )  # fmt: skip
 def test_files_that_are_refused(

@@ -9,14 +9,14 @@ from docs.generators.scenario_examples import EVENT, REPLAY, Example
 from docs.generators.scenario_format import list_examples, list_subjects
 from mock_platform.api import served as operations
 from mock_platform.core.call import Call
+from mock_platform.core.documents import forms
+from mock_platform.core.documents.forms import FieldsForm
 from mock_platform.core.errors import BadScenario
 from mock_platform.core.jsonio import dumps
-from mock_platform.scenario import forms
 from mock_platform.scenario.catalog import Catalog
 from mock_platform.scenario.document import loads
 from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.engine import Engine
-from mock_platform.scenario.forms import FieldsForm
 from mock_platform.scenario.schema import (
     SCHEMA_ID,
     ParameterForm,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from mock_platform.core.errors import BadScenario, ScenarioComplaint
+from mock_platform.core.errors import BadScenario, Complaint
 from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES
 from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.core.jsonio import dumps
@@ -149,7 +149,7 @@ def test_schema_and_loader_agree(document: dict[str, Any], data: st.DataObject) 
     assert all(each.line == 1 and each.column >= 1 and each.text for each in found)
 
 
-def faults(text: str) -> list[ScenarioComplaint]:
+def faults(text: str) -> list[Complaint]:
     """What the loader complains of."""
     try:
         read(text, "a.json")
@@ -158,7 +158,7 @@ def faults(text: str) -> list[ScenarioComplaint]:
     return []
 
 
-def _beyond_the_schema(found: list[ScenarioComplaint]) -> bool:
+def _beyond_the_schema(found: list[Complaint]) -> bool:
     """Whether the loader complains of what no schema can say."""
     beyond = (
         "cannot act on one request",

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mock_platform.core import installed
+from mock_platform.core.documents.source import read
 from mock_platform.core.jsonio import dumps
 from mock_platform.scenario.library import list_scenario_files
-from mock_platform.scenario.source import read
 from mock_platform.scenario.writing import (
     CannotSave,
     FileExists,

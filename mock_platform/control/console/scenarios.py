@@ -42,6 +42,7 @@ from mock_platform.control.scenarios import (
     delete_scenario,
     get_scenario,
 )
+from mock_platform.core.documents.source import MAX_BYTES
 from mock_platform.core.fields import Choice, Text
 from mock_platform.core.installed import folder
 from mock_platform.core.jsonio import BadJson, dumps, loads
@@ -50,7 +51,6 @@ from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import Scenario
 from mock_platform.scenario.groups import GROUPS, MAIN
 from mock_platform.scenario.schema import ParameterForm, describe_parameters
-from mock_platform.scenario.source import MAX_BYTES
 from mock_platform.scenario.writing import write_document
 
 # The texts of scenarios: their files as they are, else what is known of them as YAML.

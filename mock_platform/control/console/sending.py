@@ -20,6 +20,7 @@ from mock_platform.control.refusals import ControlRefusal, refuse_values
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.core.address import is_control, split_surface, split_world
 from mock_platform.core.call import FORM, Call, Reply
+from mock_platform.core.documents.forms import describe_choice
 from mock_platform.core.journal_entries import end_unsent
 
 
@@ -37,7 +38,7 @@ def send_as_client(
         ControlRefusal: 422; the method does not exist, or clients cannot call the address.
     """
     if method not in METHODS:
-        text = f"method: must be one of {', '.join(METHODS)}, got {method!r}"
+        text = f"method: {describe_choice(method, METHODS)}"
         raise refuse_values(422, [("method", text)], "The request was not sent")
     url = address if "://" in address else request.base_url + address
     parts = urlsplit(url)

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from mock_platform.core.documents.forms import (
+    ANY_NUMBER,
+    AnyForm,
+    FaultReport,
+    FieldsForm,
+    NumberForm,
+    ReadableForm,
+    WholeForm,
+    WordForm,
+)
+from mock_platform.core.documents.source import format_path
 from mock_platform.core.errors import BadRecord, RecordFault
 from mock_platform.core.jsonio import BadJson, dumps, loads
 from mock_platform.core.tables.table import Table
-from mock_platform.world.clock import Clock
+from mock_platform.world.clock import read_state
 from mock_platform.world.store.interface import Record
-from mock_platform.world.transitions import PENDING, Pace, TransitionKind, is_pending
+from mock_platform.world.transitions import PENDING, PROGRESSIONS, TransitionKind, is_pending
 
 _ABSENT: Any = object()
 
@@ -84,47 +95,32 @@ def require_tables(document: Any) -> dict[str, Any]:
     return tables
 
 
+_PACE = FieldsForm({
+    "progression": WordForm(PROGRESSIONS),
+    "seconds": NumberForm(0, ANY_NUMBER),
+    "polls": WholeForm(1),
+})  # fmt: skip
+_CLOCK = ReadableForm(
+    read_state, "what the clock of a world was: seconds, or an instant with UTC", is_explained=True
+)
+
+
 def find_metadata_faults(
     document: dict[str, Any], kinds: Mapping[str, TransitionKind]
 ) -> Iterator[RecordFault]:
     """Yield the faults of a state's parts beside its tables."""
-    for name in document.keys() - _PARTS:
-        yield RecordFault("state", "", name, f"{name!r} is no part of a state: {', '.join(_PARTS)}")
-    ids = document.get("ids", 0)
-    if not isinstance(ids, int) or isinstance(ids, bool) or ids < 0:
-        yield RecordFault("state", "", "ids", f"a count from 0 up, got {ids!r}")
-    clock = document.get("clock", {})
-    try:
-        _require_known_keys(clock, ("offset_seconds", "frozen_at"))
-        Clock().restore(clock)
-    except (TypeError, ValueError, OverflowError) as raised:
-        form = '{"offset_seconds": number, "frozen_at": instant or null}'
-        yield RecordFault("state", "", "clock", f"expected {form}: {raised}")
-    paces = document.get("paces", {})
-    try:
-        _require_known_keys(paces, tuple(kinds))
-        for pace in paces.values():
-            _require_known_keys(pace, ("progression", "seconds", "polls"))
-            Pace(**pace)
-    except ValueError as raised:
-        form = '{KIND: {"progression", "seconds", "polls"}}'
-        yield RecordFault("state", "", "paces", f"expected {form}: {raised}")
-
-
-_PARTS = ("world", "ids", "clock", "paces", "tables")
-
-
-def _require_known_keys(value: Any, names: Sequence[str]) -> None:
-    """Require that a value is an object with no other keys than these names.
-
-    Raises:
-        ValueError: It is not, or has other keys.
-    """
-    if not isinstance(value, dict):
-        raise ValueError(f"got {value!r}")  # noqa: TRY004 - the client's fault, reported as one
-    for name in value:
-        if name not in names:
-            raise ValueError(f"{name!r} is not one of {', '.join(names)}")
+    report = FaultReport()
+    FieldsForm({
+        "world": AnyForm(),
+        "ids": WholeForm(0, 2**53),
+        "clock": FieldsForm({"offset_seconds": AnyForm(), "frozen_at": AnyForm()}),
+        "paces": FieldsForm(dict.fromkeys(kinds, _PACE)),
+        "tables": AnyForm(),
+    }).check(document, (), report)  # fmt: skip
+    if isinstance(document.get("clock"), dict):
+        _CLOCK.check(document["clock"], ("clock",), report)
+    for at, text in report.faults:
+        yield RecordFault("state", "", format_path(at), text)
 
 
 def find_internal_faults(

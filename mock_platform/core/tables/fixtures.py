@@ -26,7 +26,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from mock_platform.core.errors import BadRecord, did_you_mean
+from mock_platform.core.documents.source import (
+    Source,
+    count_line_and_column,
+    find_repeated_keys,
+    hint_at_json,
+)
+from mock_platform.core.errors import BadFixtures, BadRecord, Complaint, did_you_mean
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.tables.table import (
     Reference,
@@ -48,31 +54,10 @@ _MOST_COMPARED, _MOST_KEYS = 2000, 8
 """Up to how many keys a missing one is compared with, and how many a complaint has."""
 
 
-class FixtureComplaint(Struct, frozen=True):
-    """One fault of a file: where, and what to do about it."""
-
-    file: Path
-    line: int
-    column: int
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}: {self.text}"
-
-
-class BadFixtures(ValueError):
-    """Fixture files with faults; `complaints` holds all of them."""
-
-    def __init__(self, complaints: Sequence[FixtureComplaint]) -> None:
-        super().__init__("\n".join(str(complaint) for complaint in complaints))
-        self.complaints = list(complaints)
-
-
 class _Source(Struct):
     """The place of a record, for complaints, and the record as it was written."""
 
-    path: Path
-    text: str
+    document: Source
     index: int
     record: Any
 
@@ -88,8 +73,8 @@ class _Loader:
         self.sources: dict[tuple[str, str], _Source] = {}
         self.wanted: list[tuple[Table, _Source, Record]] = []
         """Objects in place of which records are made."""
-        self.complaints: list[FixtureComplaint] = []
-        self.warnings: list[FixtureComplaint] = []
+        self.complaints: list[Complaint] = []
+        self.warnings: list[Complaint] = []
         self.are_all_read = True
         """Whether no file was left out, so that a record that is not there is missing."""
 
@@ -98,7 +83,7 @@ class _Loader:
         for path in sorted(folder.glob("*.json")):
             table = self.tables[path.stem]
             own = self.records[table.name]
-            for record in _read_file(path, self.tables, table)[1]:
+            for record in _read_file(path, self.tables, table).data:
                 moments, counted = self._count_moments(table, record)
                 loaded = table.trust(record | counted)
                 own[loaded[table.key]] = loaded
@@ -126,21 +111,21 @@ class _Loader:
             return
         table = self.tables.get(path.stem)
         try:
-            text, records = _read_file(path, self.tables, table)
+            document = _read_file(path, self.tables, table)
         except BadJson as fault:
             self._leave_out(path, str(fault), fault.line, fault.column)
             return
         assert table is not None, "without a table there is a fault"
-        for key, place in find_repeated_keys(text):
+        for key, place in find_repeated_keys(document.text or ""):
             repeated = f"the key {key!r} is in one object twice, and only the last would count"
-            self.complaints.append(FixtureComplaint(path, *place, repeated))
+            self.complaints.append(Complaint(path, *place, "", repeated))
         seen: set[str] = set()
-        for index, record in enumerate(records):
-            self._read_record(table, _Source(path, text, index, record), record, seen)
+        for index, record in enumerate(document.data):
+            self._read_record(table, _Source(document, index, record), record, seen)
 
     def _leave_out(self, path: Path, text: str, line: int = 1, column: int = 1) -> None:
         self.are_all_read = False
-        self.complaints.append(FixtureComplaint(path, line, column, text))
+        self.complaints.append(Complaint(path, line, column, "", text))
 
     def read_dataset(self, dataset: Mapping[str, Sequence[Record]]) -> None:
         """Take records that were made, by table, in stored form; a test checks them, no start."""
@@ -250,14 +235,14 @@ class _Loader:
 
 def _make_complaint(
     source: _Source, field: str, text: str, stored: Record | None = None
-) -> FixtureComplaint:
+) -> Complaint:
     written = _find_written_name(source.record, stored or {}, field)
     if text.startswith(f"{field} "):
         text = written + text.removeprefix(field)
     field = written
-    line, column = locate(source.text, [source.index, *_split_steps(field)])
+    line, column = source.document.locate((source.index, *_split_steps(field)))
     where = f"record {source.index}" + (f", field {field}" if field else "")
-    return FixtureComplaint(source.path, line, column, f"{where}: {text}")
+    return Complaint(source.document.file, line, column, "", f"{where}: {text}")
 
 
 def load(
@@ -289,8 +274,8 @@ def load(
 def check(
     folders: Iterable[Path],
     tables: Iterable[Table],
-    warn: Callable[[FixtureComplaint], None] = lambda _: None,
-) -> list[FixtureComplaint]:
+    warn: Callable[[Complaint], None] = lambda _: None,
+) -> list[Complaint]:
     """Return all faults of the fixtures in these folders or single files.
 
     `warn` is called with what is allowed, but may not be what the author meant.
@@ -339,60 +324,8 @@ def _read_folders(
     return loader
 
 
-# -- places in JSON text -----------------------------------------------------------------------
-
-_decoder = json.JSONDecoder()
-_SPACE = " \t\r\n"
-
-
-def locate(text: str, steps: Sequence[int | str]) -> tuple[int, int]:
-    """Return line and column, from 1, of the value at `steps`; of its container if absent."""
-    # The parser forgets where a value was. Only when there is a complaint is the text walked again,
-    # along the steps to the value, so that files without faults pay nothing for it.
-    shown = position = _skip_space(text, 0)
-    for step in steps:
-        found = _find_item(text, position, step)
-        if found is None:
-            break
-        shown, position = found
-    return _count_line_and_column(text, shown)
-
-
-def _find_item(text: str, position: int, step: int | str) -> tuple[int, int] | None:
-    """Return where the item or field `step` of a container begins, and where its value begins."""
-    opening = text[position : position + 1]
-    if opening not in "[{" or not opening:
-        return None
-    position, count = _skip_space(text, position + 1), 0
-    while position < len(text) and text[position] not in "]}":
-        start = position
-        key: str | int = count
-        if opening == "{":
-            key, position = _decoder.raw_decode(text, position)
-            position = _skip_space(text, _skip_space(text, position) + 1)
-        if key == step:
-            return start, position
-        _, position = _decoder.raw_decode(text, position)
-        position = _skip_space(text, position)
-        if text[position : position + 1] == ",":
-            position = _skip_space(text, position + 1)
-        count += 1
-    return None
-
-
-def _skip_space(text: str, position: int) -> int:
-    while position < len(text) and text[position] in _SPACE:
-        position += 1
-    return position
-
-
-def _count_line_and_column(text: str, position: int) -> tuple[int, int]:
-    line = text.count("\n", 0, position) + 1
-    return line, position - (text.rfind("\n", 0, position) + 1) + 1
-
-
-def _read_file(path: Path, tables: Tables, table: Table | None = None) -> tuple[str, list[Any]]:
-    """Return a file's text and records.
+def _read_file(path: Path, tables: Tables, table: Table | None = None) -> Source:
+    """Return a file with its records.
 
     Raises:
         BadJson: The file cannot be read, is too large, or is not the JSON array of a table.
@@ -407,10 +340,10 @@ def _read_file(path: Path, tables: Tables, table: Table | None = None) -> tuple[
         text = content.decode()
         records = loads(content)
     except UnicodeDecodeError as fault:
-        line, column = _count_line_and_column(content[: fault.start].decode(), fault.start)
+        line, column = count_line_and_column(content[: fault.start].decode(), fault.start)
         raise BadJson(f"not UTF-8: {fault.reason}; save it as UTF-8", line, column) from fault
     except BadJson as fault:
-        raise BadJson(f"{fault}{_hint_at_syntax(text, fault)}", fault.line, fault.column) from fault
+        raise BadJson(f"{fault}{hint_at_json(text, fault)}", fault.line, fault.column) from fault
     if isinstance(records, dict) and (fault_text := _explain_object(records, tables, path.stem)):
         raise BadJson(fault_text)
     if table is None:
@@ -418,7 +351,7 @@ def _read_file(path: Path, tables: Tables, table: Table | None = None) -> tuple[
         raise BadJson(f"no table is called {path.stem!r}.{hint} Tables: {', '.join(tables)}")
     if not isinstance(records, list):
         raise BadJson(f"a fixture file is an array of records, got {json.dumps(records)[:60]}")
-    return text, records
+    return Source(path, records, text)
 
 
 def _explain_object(found: Mapping[str, Any], tables: Tables, stem: str) -> str:
@@ -437,29 +370,6 @@ def _explain_object(found: Mapping[str, Any], tables: Tables, stem: str) -> str:
     return f"{text}, got an object; write [ before it and ] after it if it is one record"
 
 
-_HINTS = {
-    "'": "texts are between double quotes",
-    "#": "JSON has no comments",
-    "/": "JSON has no comments",
-    "-": "this looks like YAML; fixtures are JSON",
-    "\ufeff": "save it without a byte order mark",
-    "N": "JSON has no NaN; write null",
-    "T": "JSON has true, false and null",
-    "F": "JSON has true, false and null",
-}
-
-
-def _hint_at_syntax(text: str, fault: BadJson) -> str:
-    """Return what to do about what is no JSON, where the character says it."""
-    lines = text.splitlines()
-    line = lines[fault.line - 1] if len(lines) >= fault.line else ""
-    at = line[fault.column - 1 : fault.column]
-    if "control character" in str(fault):
-        return " (a text ends on its line: a quote is missing, or write \\n and \\t in it)"
-    hint = _HINTS.get(at) or (_HINTS.get(line[:1]) if fault.line == 1 else None)
-    return f" ({hint})" if hint else ""
-
-
 def is_yaml_of_records(path: Path, tables: Collection[str]) -> bool:
     """Return whether a file seems to be a table in YAML, which no fixture file is."""
     if path.suffix not in {".yaml", ".yml"} or path.stem not in tables or not path.is_file():
@@ -474,34 +384,6 @@ def _find_written_name(record: Any, stored: Record, field: str) -> str:
         return field
     same = [name for name, value in record.items() if name not in stored and value == stored[field]]
     return same[0] if len(same) == 1 else field
-
-
-def find_repeated_keys(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Yield each key of valid JSON that its object has already, with line and column, from 1."""
-    found: list[str] = []
-
-    def note(pairs: list[tuple[str, Any]]) -> None:
-        if len({key for key, _ in pairs}) < len(pairs):
-            found.append("")
-
-    json.loads(text, object_pairs_hook=note)
-    if not found:
-        return
-    seen: list[set[str]] = []
-    for match in _TOKEN.finditer(text):
-        token = match[0]
-        if token in "{[":
-            seen.append(set())
-        elif token in "}]":
-            seen.pop()
-        elif match[1] is not None:
-            key = json.loads(match[1])
-            if key in seen[-1]:
-                yield key, _count_line_and_column(text, match.start())
-            seen[-1].add(key)
-
-
-_TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")(?=\s*:)|"(?:[^"\\]|\\.)*"|[{}\[\]]')
 
 
 def _split_steps(field: str) -> list[int | str]:

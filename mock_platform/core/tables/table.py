@@ -16,7 +16,8 @@ from marshmallow import INCLUDE, Schema, ValidationError, missing
 from marshmallow.fields import Field, List, Nested
 from msgspec import Struct
 
-from mock_platform.core.errors import did_you_mean
+from mock_platform.core.documents.source import format_path
+from mock_platform.core.errors import describe_unknown_field
 from mock_platform.core.faults import flatten
 from mock_platform.core.fields import Instant, Timed
 from mock_platform.core.schema import Loader, list_fields, loader
@@ -210,7 +211,7 @@ class Table(Struct, frozen=True, dict=True):
         faults: list[tuple[str, str]] = []
         recorded = record.get(AS) == RECORDED
         faults += [
-            (name, self._explain_unknown_key(name))
+            (name, describe_unknown_field(name, self.name, self.fields))
             for name in self._find_refused_keys(record, recorded=recorded)
         ]
         if not recorded and AS in record:
@@ -255,15 +256,23 @@ class Table(Struct, frozen=True, dict=True):
         filled = own | {name: value for name, value in rest if name not in own}
         return filled if self.complete is None else self.complete(filled)
 
+    @cached_property
+    def _kept_keys(self) -> frozenset[str]:
+        """The keys that records have, with those that only recorded ones do."""
+        return frozenset(self.fields if self.shown is None else (*self.fields, *self.shown.kept))
+
     def find_unknown_keys(self, record: Record) -> list[str]:
         """Return the places of keys that the table does not know, except the mock's own."""
         record = self.from_public(record)
-        known = self.fields if self.shown is None else (*self.fields, *self.shown.kept)
-        found = [name for name in record if name not in known and not name.startswith("_")]
+        found = [
+            name for name in record if name not in self._kept_keys and not name.startswith("_")
+        ]
+        if not any(isinstance(value, dict | list) for value in record.values()):
+            return found
         try:
-            self._loader.load(record)
+            self._load_sent(record)
         except ValidationError as fault:
-            found += [_format_place(steps) for steps in _find_unknown_steps(fault.messages)]
+            found += [format_path(steps) for steps in _find_unknown_steps(fault.messages)]
         return found
 
     def find_part_faults(self, part: Record) -> Iterator[tuple[str, str]]:
@@ -277,7 +286,7 @@ class Table(Struct, frozen=True, dict=True):
                     yield name, f"{AS} can only be {RECORDED!r}, got {value!r}"
             elif name not in self.fields:
                 if part.get(AS) != RECORDED or name.startswith("_"):
-                    yield name, self._explain_unknown_key(name)
+                    yield name, describe_unknown_field(name, self.name, self.fields)
             elif value is not None and not isinstance(value, dict):
                 yield from self.read_value(name, value)[1]
 
@@ -321,7 +330,7 @@ class Table(Struct, frozen=True, dict=True):
 
     def _explain(self, fault: ValidationError) -> list[tuple[str, str]]:
         """Return the faults of a record, with an explanation for unknown keys of its parts."""
-        unknown = {_format_place(steps): steps for steps in _find_unknown_steps(fault.messages)}
+        unknown = {format_path(steps): steps for steps in _find_unknown_steps(fault.messages)}
         found = []
         for name, text in flatten(fault.messages):
             steps = unknown.get(name)
@@ -330,15 +339,14 @@ class Table(Struct, frozen=True, dict=True):
                 found.append(
                     (
                         name,
-                        _explain_unknown_key(name, str(steps[-1]), "this part of a record", known),
+                        describe_unknown_field(
+                            str(steps[-1]), "this part of a record", known, name
+                        ),
                     )
                 )
             else:
                 found.append((name, text.explanation))
         return found
-
-    def _explain_unknown_key(self, name: str) -> str:
-        return _explain_unknown_key(name, name, self.name, self.fields)
 
 
 Tables = Mapping[str, Table]
@@ -381,11 +389,6 @@ _UNKNOWN = "Unknown field."
 """marshmallow's message for a key that a nested schema does not have."""
 
 
-def _explain_unknown_key(shown: str, name: str, owner: str, fields: Sequence[str]) -> str:
-    hint = did_you_mean(name, fields)
-    return f"{shown!r} is no field of {owner}.{hint} Its fields: {', '.join(fields)}"
-
-
 def _find_unknown_steps(
     messages: Any, steps: tuple[PathStep, ...] = ()
 ) -> Iterator[tuple[PathStep, ...]]:
@@ -395,14 +398,6 @@ def _find_unknown_steps(
             yield from _find_unknown_steps(inner, (*steps, key))
     elif isinstance(messages, list) and _UNKNOWN in messages:
         yield steps
-
-
-def _format_place(steps: Sequence[PathStep]) -> str:
-    """Write a place as complaints do: `components[0].media_key`."""
-    text = ""
-    for step in steps:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
-    return text
 
 
 def _find_holder(value: Any, steps: Sequence[PathStep]) -> Any:

@@ -15,6 +15,18 @@ from typing import Any
 from msgspec import Struct
 
 from mock_platform.core.call import ABSENT, Call, Reply
+from mock_platform.core.documents.forms import (
+    AnyForm,
+    EntriesForm,
+    FaultReport,
+    ListForm,
+    StructureForm,
+    TypedForm,
+    WordForm,
+    make_keyed,
+    make_object,
+)
+from mock_platform.core.documents.source import Path, quote
 from mock_platform.core.failures.rendering import JSON
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import dialect_of
@@ -22,19 +34,6 @@ from mock_platform.core.tables.checking import merge_patch
 from mock_platform.scenario.catalog import ITEM
 from mock_platform.scenario.effects.effect import EffectKind, Staging
 from mock_platform.scenario.effects.error import ErrorEffect
-from mock_platform.scenario.forms import (
-    AnyForm,
-    EntriesForm,
-    ListForm,
-    Path,
-    Report,
-    StructureForm,
-    WordForm,
-    make_keyed,
-    make_object,
-    quote,
-)
-from mock_platform.scenario.value_forms import TypedForm
 from mock_platform.world.world import World
 
 TABLE = "_collections"
@@ -182,7 +181,7 @@ def find_item_violations(items: Sequence[Any], id_: str) -> list[tuple[int, str]
     return found
 
 
-def _cross_check(value: Mapping[str, Any], at: Path, report: Report) -> None:
+def _cross_check(value: Mapping[str, Any], at: Path, report: FaultReport) -> None:
     given = value["collection"]
     if isinstance(given, dict) and ("items" in given) == ("file" in given):
         report(at, "expected one of items and file")

@@ -14,9 +14,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mock_platform.core.call import Reply, Sending
-from mock_platform.scenario.effects.effect import EffectKind, Staging
-from mock_platform.scenario.forms import ListForm, make_keyed, make_object
-from mock_platform.scenario.value_forms import DELAY, DELAY_WORDS, TypedForm
+from mock_platform.core.documents.forms import ListForm, TypedForm, make_keyed, make_object
+from mock_platform.scenario.effects.effect import DELAY, DELAY_WORDS, EffectKind, Staging
 from mock_platform.world.clock import read_seconds
 
 

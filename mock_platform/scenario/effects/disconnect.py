@@ -19,20 +19,20 @@ from mock_platform.api.v2.streams.stream import (
     make_problem_line,
 )
 from mock_platform.core.call import FaultKind, Reply
-from mock_platform.core.failures.problems import DISCONNECT_TYPES, problem
-from mock_platform.core.jsonio import dumps
-from mock_platform.scenario.effects.effect import EffectKind, Staging
-from mock_platform.scenario.effects.fault import FAULTS
-from mock_platform.scenario.forms import (
+from mock_platform.core.documents.forms import (
     AnyForm,
     EntriesForm,
     FlagForm,
+    TypedForm,
     WholeForm,
     WordForm,
     make_keyed,
     make_object,
 )
-from mock_platform.scenario.value_forms import DELAY, TypedForm
+from mock_platform.core.failures.problems import DISCONNECT_TYPES, problem
+from mock_platform.core.jsonio import dumps
+from mock_platform.scenario.effects.effect import DELAY, EffectKind, Staging
+from mock_platform.scenario.effects.fault import FAULTS
 from mock_platform.world.clock import read_seconds
 
 _TYPE = "UpstreamOperationalDisconnect"

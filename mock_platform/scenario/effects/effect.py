@@ -14,10 +14,16 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from msgspec import Struct
 
 from mock_platform.core.call import Call, Reply
+from mock_platform.core.documents.forms import DurationForm, FaultReport, FieldsForm
+from mock_platform.core.documents.source import Path
 from mock_platform.core.failures.errors import Failure
 from mock_platform.core.tables.table import Tables
-from mock_platform.scenario.forms import FieldsForm, Path, Report
+from mock_platform.world.clock import DURATION_EXAMPLES
 from mock_platform.world.world import World
+
+MAX_DELAY_SECONDS = 300.0
+DELAY = DurationForm(0, MAX_DELAY_SECONDS)
+DELAY_WORDS = f"seconds, a duration ({DURATION_EXAMPLES})"
 
 
 class Staging(Struct, frozen=True):
@@ -92,7 +98,7 @@ class EffectKind(Struct, frozen=True):
     """Whether it replaces the handler."""
     changes_answer: bool = False
     """Whether it needs the true answer to alter."""
-    cross_check: Callable[[Mapping[str, Any], Path, Report], None] | None = None
+    cross_check: Callable[[Mapping[str, Any], Path, FaultReport], None] | None = None
     """Reports violations that its form cannot find, at or below the place of its keyword."""
     acts_on: Literal["any", "operation", "collection"] = "any"
     """Whether it needs an operation, or a path without a method that no operation serves."""

@@ -8,6 +8,13 @@ from typing import Any
 from msgspec import Struct
 
 from mock_platform.core.call import Call, Reply
+from mock_platform.core.documents.forms import (
+    TypedForm,
+    WholeForm,
+    WordForm,
+    make_keyed,
+    make_object,
+)
 from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES
 from mock_platform.core.failures.errors import (
     AdsError,
@@ -19,8 +26,6 @@ from mock_platform.core.failures.errors import (
 from mock_platform.core.failures.problems import problem
 from mock_platform.core.operation import dialect_of
 from mock_platform.scenario.effects.effect import EffectKind, Staging
-from mock_platform.scenario.forms import WholeForm, WordForm, make_keyed, make_object
-from mock_platform.scenario.value_forms import TypedForm
 
 NAMED = tuple(ADS_STATUS)
 NUMBERED = tuple(NUMERIC_CODES)

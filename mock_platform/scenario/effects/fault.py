@@ -13,8 +13,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mock_platform.core.call import FaultKind, Reply, Sending
+from mock_platform.core.documents.forms import WordForm, make_object
 from mock_platform.scenario.effects.effect import EffectKind, Staging
-from mock_platform.scenario.forms import WordForm, make_object
 
 FAULTS = ("reset", "empty", "truncate", "garbage", "timeout")
 BEFORE_COMMIT, AFTER_COMMIT = "before_commit", "after_commit"

@@ -16,12 +16,17 @@ from msgspec.structs import replace
 
 from mock_platform.api.v2.filtered_stream.rules import describe_duplicate, describe_invalid
 from mock_platform.core.call import Call, Reply
+from mock_platform.core.documents.forms import (
+    EntriesForm,
+    TypedForm,
+    WordForm,
+    make_keyed,
+    make_object,
+)
 from mock_platform.core.failures.errors import AdsError, BatchFailure
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.scenario.effects.effect import EffectKind, Staging
 from mock_platform.scenario.effects.error import NAMED, make_message
-from mock_platform.scenario.forms import EntriesForm, WordForm, make_keyed, make_object
-from mock_platform.scenario.value_forms import TypedForm
 
 _PRODUCTS = "products"
 _RULES = "add"

@@ -9,10 +9,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mock_platform.core.call import Reply
+from mock_platform.core.documents.forms import AnyForm, EntriesForm, make_keyed
 from mock_platform.core.jsonio import BadJson, dumps, loads
 from mock_platform.core.tables.checking import merge_patch
 from mock_platform.scenario.effects.effect import EffectKind, Staging
-from mock_platform.scenario.forms import AnyForm, EntriesForm, make_keyed
 
 
 class PatchEffect(Struct, frozen=True):

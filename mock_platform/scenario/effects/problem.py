@@ -11,6 +11,17 @@ from msgspec import Struct
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.auth.authenticate import BEARER, USER
 from mock_platform.core.call import Call, Reply
+from mock_platform.core.documents.forms import (
+    EntriesForm,
+    FieldsForm,
+    Form,
+    ListForm,
+    Row,
+    StructureForm,
+    WholeForm,
+    WordForm,
+    make_object,
+)
 from mock_platform.core.failures.codes import (
     could_not_find,
     describe_unsupported_authentication,
@@ -30,17 +41,6 @@ from mock_platform.core.fields import ListOf
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.validators import Pattern
 from mock_platform.scenario.effects.effect import EffectKind, Staging
-from mock_platform.scenario.forms import (
-    EntriesForm,
-    FieldsForm,
-    Form,
-    ListForm,
-    Row,
-    StructureForm,
-    WholeForm,
-    WordForm,
-    make_object,
-)
 
 _RESOURCES = frozenset({*RESOURCE_TYPES, "place", "poll"})
 _OF_TYPE = "that of the type"

@@ -13,11 +13,10 @@ from typing import Any
 from msgspec import Struct
 
 from mock_platform.core.call import Call, Reply
+from mock_platform.core.documents.forms import DurationForm, WholeForm, make_keyed, make_object
 from mock_platform.core.failures.errors import RateLimited
 from mock_platform.core.limits import rate_headers
 from mock_platform.scenario.effects.effect import EffectKind, Staging
-from mock_platform.scenario.forms import WholeForm, make_keyed, make_object
-from mock_platform.scenario.value_forms import DurationForm
 from mock_platform.world.clock import read_seconds
 
 

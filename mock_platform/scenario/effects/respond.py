@@ -8,10 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from mock_platform.core.call import Call, Reply
-from mock_platform.core.failures.rendering import JSON
-from mock_platform.core.jsonio import dumps
-from mock_platform.scenario.effects.effect import EffectKind, Staging
-from mock_platform.scenario.forms import (
+from mock_platform.core.documents.forms import (
     AnyForm,
     EntriesForm,
     WholeForm,
@@ -19,6 +16,9 @@ from mock_platform.scenario.forms import (
     make_keyed,
     make_object,
 )
+from mock_platform.core.failures.rendering import JSON
+from mock_platform.core.jsonio import dumps
+from mock_platform.scenario.effects.effect import EffectKind, Staging
 
 _OURS = r"(?![Cc]ontent-[Ll]ength$|[Tt]ransfer-[Ee]ncoding$|[Cc]onnection$)"
 _TOKEN = r"[A-Za-z0-9!#%&'*+.^_`|~-]{1,100}"

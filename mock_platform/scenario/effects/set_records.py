@@ -8,12 +8,18 @@ from typing import Any
 from msgspec import Struct
 
 from mock_platform.api.served import TABLES
+from mock_platform.core.documents.forms import (
+    AnyForm,
+    EntriesForm,
+    FaultReport,
+    TypedForm,
+    make_keyed,
+)
+from mock_platform.core.documents.source import Path
 from mock_platform.core.errors import BadRecord
 from mock_platform.core.failures.errors import InternalError
 from mock_platform.core.tables.state import State
 from mock_platform.scenario.effects.effect import EffectKind, Staging
-from mock_platform.scenario.forms import AnyForm, EntriesForm, Path, Report, make_keyed
-from mock_platform.scenario.value_forms import TypedForm
 
 _TABLES = {table.name: table for table in TABLES}
 _NAMES = "|".join(_TABLES)
@@ -48,7 +54,7 @@ class SetEffect(Struct, frozen=True):
                 raise InternalError(text) from error
 
 
-def _cross_check(value: Mapping[str, Any], at: Path, report: Report) -> None:
+def _cross_check(value: Mapping[str, Any], at: Path, report: FaultReport) -> None:
     """Report fields that records of a table do not have, and values that they cannot have."""
     for address, merge in value["set"].items():
         table = _TABLES[address.partition("/")[0]]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from mock_platform.core.documents.forms import WordForm, make_keyed
 from mock_platform.scenario.effects.effect import EffectKind, Staging
-from mock_platform.scenario.forms import WordForm, make_keyed
 
 
 class SetStateEffect(Struct, frozen=True):

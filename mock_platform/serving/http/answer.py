@@ -276,8 +276,8 @@ class Answer:
 def _write_shared(headers: Headers, lines: list[str]) -> Sequence[Pair]:
     """Append the lines of the headers that many answers share; return the other headers.
 
-    On the recorded wire these are most headers, and their lines are ready. A list can be changed,
-    so they are written so only if nobody has.
+    On the recorded wire these are most headers, and their lines are ready. They are written only if
+    the list still begins with these headers, since a list can be changed.
     """
     count = len(headers.shared.pairs)
     if headers[:count] != headers.shared.pairs:

@@ -7,22 +7,77 @@ its id, or describes it by patterns.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import date, datetime
-from difflib import get_close_matches
+from collections.abc import Mapping, Sequence
+from datetime import date
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
+from mock_platform.core.documents.forms import (
+    ANY_NUMBER,
+    DAY,
+    FaultReport,
+    FieldsForm,
+    FlagForm,
+    JsonSchema,
+    ListForm,
+    NumberForm,
+    TypedForm,
+    WordForm,
+    load_document,
+)
+from mock_platform.core.documents.source import DocumentKind
+from mock_platform.core.documents.source import Path as Place
+from mock_platform.core.errors import BadDocument, did_you_mean
 from mock_platform.verification.compare.compare import KINDS
 from mock_platform.verification.compare.findings import DriftFinding, Report
 
 MAX_BYTES = 4 * 1024 * 1024
 _TOP = "accepted"
 _PATTERNS = ("where", "expected", "got")
-_KEYS = ("id", "kind", *_PATTERNS, "operations", "reason", "accepted", "expires")
+_KIND = DocumentKind("file of accepted differences", "", MAX_BYTES, MAX_BYTES)
+_SCALAR = TypedForm(
+    text=WordForm(),
+    number=NumberForm(-ANY_NUMBER, ANY_NUMBER),
+    flag=FlagForm(),
+    what="a text",
+)
+_ENTRY = FieldsForm(
+    {
+        "id": WordForm(),
+        "kind": WordForm(tuple(KINDS)),
+        **dict.fromkeys(_PATTERNS, _SCALAR),
+        "operations": TypedForm(
+            text=WordForm(),
+            items=ListForm(WordForm(), least=0),
+            what="a pattern or a list of patterns",
+        ),
+        "reason": WordForm(least=1),
+        "accepted": DAY,
+        "expires": TypedForm(text=DAY, null=True, what=DAY.meaning),
+    },
+    required=("reason", "accepted"),
+)
+
+
+class _EntryForm(Struct, frozen=True):
+    """An entry, which names or describes what it accepts."""
+
+    def schema(self) -> JsonSchema:
+        """Return the schema of the fields."""
+        return _ENTRY.schema()
+
+    def check(self, value: Any, at: Place, report: FaultReport) -> None:
+        """Report faults of the fields, and an entry that would accept everything."""
+        _ENTRY.check(value, at, report)
+        if isinstance(value, dict) and value.keys().isdisjoint(("id", "kind", *_PATTERNS)):
+            text = "an entry without id, kind, where, expected and got accepts everything"
+            report((*at, "reason"), text)
+
+
+_DOCUMENT = FieldsForm({_TOP: ListForm(_EntryForm(), least=0, most=MAX_BYTES)}, required=(_TOP,))
 _HEAD = """\
 # Differences between the sandbox and the real service that are known and accepted.
 # An entry names a finding by its id, or by kind, where, expected, got and operations, in which *
@@ -30,9 +85,11 @@ _HEAD = """\
 accepted: []
 """
 
+_FILE = TypedForm(object=_DOCUMENT, null=True, what=f"a list under `{_TOP}:`")
 
-class BadAcceptedFile(ValueError):
-    """A file of accepted differences that cannot be used; the text begins with its place."""
+
+class BadAcceptedFile(BadDocument):
+    """A file of accepted differences that cannot be used."""
 
 
 class AcceptedEntry(Struct, frozen=True):
@@ -74,16 +131,12 @@ def read_accepted(file: Path) -> list[AcceptedEntry]:
     Raises:
         BadAcceptedFile: The file cannot be read, or an entry has faults.
     """
-    document = _load(file)
-    if document is None:
-        return []
-    if not isinstance(document, dict) or not isinstance(document.get(_TOP), list):
-        raise BadAcceptedFile(f"{file}:1:1: needs a list under `{_TOP}:`")
-    unknown = [key for key in document if key != _TOP]
-    if unknown:
-        raise BadAcceptedFile(f"{file}:1:1: {_explain_unknown(str(unknown[0]), (_TOP,))}")
-    rows = document[_TOP]
-    return [_read_entry(file, rows, position) for position in range(len(rows))]
+    source = load_document(file, _KIND, _FILE, BadAcceptedFile)
+    rows = [] if source.data is None else source.data[_TOP]
+    return [
+        _read_entry(f"{file}:{source.locate((_TOP, number))[0]}", row)
+        for number, row in enumerate(rows)
+    ]
 
 
 def apply_accepted(
@@ -124,8 +177,7 @@ def write_accepted(
 
     engine = YAML()
     engine.width = 100
-    text = _read(file) if file.exists() else _HEAD
-    document = engine.load(text)
+    document = engine.load(file.read_text("utf-8") if file.exists() else _HEAD)
     if document is None:
         document = engine.load(_HEAD)
     rows = document[_TOP]
@@ -149,7 +201,7 @@ def write_accepted(
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(stream.getvalue(), "utf-8")
     except OSError as fault:
-        raise BadAcceptedFile(f"{file} cannot be written: {fault.strerror}") from fault
+        raise BadAcceptedFile.make(file, f"cannot be written: {fault.strerror}") from fault
 
 
 def choose(report: Report, ids: Sequence[str]) -> list[DriftFinding]:
@@ -163,48 +215,13 @@ def choose(report: Report, ids: Sequence[str]) -> list[DriftFinding]:
     by_id = {each.id: each for each in report.findings}
     for wanted in ids:
         if wanted not in by_id:
-            near = get_close_matches(wanted, by_id, 1)
-            hint = f" Did you mean {near[0]}?" if near else ""
+            hint = did_you_mean(wanted, by_id)
             raise ValueError(f"No difference with the id {wanted} was found.{hint}")
     return [by_id[wanted] for wanted in ids if by_id[wanted].accepted is None]
 
 
-def _load(file: Path) -> Any:
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError
-
-    text = _read(file)
-    try:
-        return YAML().load(text)
-    except MarkedYAMLError as fault:
-        mark = fault.problem_mark
-        place = "1:1" if mark is None else f"{mark.line + 1}:{mark.column + 1}"
-        raise BadAcceptedFile(f"{file}:{place}: not YAML: {fault.problem}") from fault
-    except (YAMLError, ValueError, RecursionError) as fault:
-        raise BadAcceptedFile(f"{file}:1:1: not YAML: {fault}") from fault
-
-
-def _read(file: Path) -> str:
-    try:
-        if file.stat().st_size > MAX_BYTES:
-            raise BadAcceptedFile(f"{file} is larger than {MAX_BYTES // 1024**2} MiB")
-        return file.read_text("utf-8")
-    except OSError as fault:
-        raise BadAcceptedFile(f"{file} cannot be read: {fault.strerror}") from fault
-    except UnicodeDecodeError as fault:
-        raise BadAcceptedFile(f"{file} is not UTF-8: {fault.reason}") from fault
-
-
-def _read_entry(file: Path, rows: Any, position: int) -> AcceptedEntry:
-    row = rows[position]
-    line, column = rows.lc.item(position)
-    place = f"{file}:{line + 1}"
-    if not isinstance(row, dict):
-        raise BadAcceptedFile(f"{place}:{column + 1}: an entry has keys: {', '.join(_KEYS)}")
-    for fault, key in _list_faults(row):
-        at = _find_place(row, key) or (line, column)
-        raise BadAcceptedFile(f"{file}:{at[0] + 1}:{at[1] + 1}: {fault}")
-    operations = row.get("operations", ())
+def _read_entry(place: str, row: Mapping[str, Any]) -> AcceptedEntry:
+    operations, expires = row.get("operations", ()), row.get("expires")
     return AcceptedEntry(
         place,
         row.get("id"),
@@ -212,44 +229,7 @@ def _read_entry(file: Path, rows: Any, position: int) -> AcceptedEntry:
         # The id says it all; what stands beside it is for people.
         {name: str(row[name]) for name in _PATTERNS if name in row and "id" not in row},
         (operations,) if isinstance(operations, str) else tuple(operations),
-        str(row["reason"]).strip(),
-        _as_date(row["accepted"]),
-        _as_date(row["expires"]) if row.get("expires") is not None else None,
+        row["reason"].strip(),
+        date.fromisoformat(row["accepted"]),
+        None if expires is None else date.fromisoformat(expires),
     )
-
-
-def _list_faults(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for key in row:
-        if key not in _KEYS:
-            yield _explain_unknown(str(key), _KEYS), key
-    for key in ("reason", "accepted"):
-        if not row.get(key):
-            yield f"{key} is missing: say {'why' if key == 'reason' else 'since when'}", key
-    if not any(key in row for key in ("id", "kind", *_PATTERNS)):
-        yield "an entry without id, kind, where, expected and got accepts everything", "reason"
-    if "kind" in row and row["kind"] not in KINDS:
-        yield f"kind {row['kind']!r} is none of {', '.join(KINDS)}", "kind"
-    for key in ("accepted", "expires"):
-        if row.get(key) is not None and not isinstance(row[key], date | datetime):
-            yield f"{key} must be a date such as 2026-05-31, got {row[key]!r}", key
-    operations = row.get("operations", ())
-    if not isinstance(operations, str | list | tuple):
-        yield "operations must be a pattern or a list of patterns", "operations"
-    if "id" in row and not isinstance(row["id"], str):
-        yield f"id must be a text in quotes, got {row['id']!r}", "id"
-
-
-def _find_place(row: Any, key: str) -> tuple[int, int] | None:
-    """Return line and column of a key, from 0."""
-    found: tuple[int, int] | None = row.lc.key(key) if key in row else None
-    return found
-
-
-def _as_date(value: date | datetime) -> date:
-    return value.date() if isinstance(value, datetime) else value
-
-
-def _explain_unknown(key: str, allowed: Sequence[str]) -> str:
-    near = get_close_matches(key, allowed, 1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    return f"unknown key {key!r}, allowed are {', '.join(allowed)}{hint}"

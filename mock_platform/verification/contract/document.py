@@ -17,6 +17,8 @@ from mock_platform.api.served import ORIGINAL_NAMES, SPEC_SENTENCES
 from mock_platform.api.v2.release_history import RELEASES
 from mock_platform.core.description.openapi import V2_VERSION, describe
 from mock_platform.core.description.views import HERE
+from mock_platform.core.documents.source import explain_yaml
+from mock_platform.core.errors import BadDocument, Complaint
 from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES
 from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.core.jsonio import BadJson, dumps, loads
@@ -146,7 +148,7 @@ _SANDBOX = "/sandbox"
 _YAML = (".yaml", ".yml")
 
 
-class BadContract(ValueError):
+class BadContract(BadDocument):
     """A file that is neither a contract nor an OpenAPI document; the message begins with it."""
 
 
@@ -191,9 +193,11 @@ def read_contract_file(file: Path) -> Contract:
         with file.open("rb") as opened:
             data = opened.read(_MAX_BYTES + 1)
     except OSError as fault:
-        raise BadContract(f"{file}: {fault.strerror}") from fault
+        raise BadContract.make(file, f"cannot be read: {fault.strerror}") from fault
     if len(data) > _MAX_BYTES:
-        raise BadContract(f"{file}: larger than {_MAX_BYTES // 1024**2}M")
+        raise BadContract.make(
+            file, f"larger than {_MAX_BYTES:,} bytes, which is the most for a contract"
+        )
     return read_contract(_parse(data, file), str(file))
 
 
@@ -204,21 +208,23 @@ def read_contract(document: Any, name: str) -> Contract:
         BadContract: It is neither a contract nor an OpenAPI document.
     """
     if not isinstance(document, Mapping):
-        raise BadContract(f"{name}: a contract is a JSON object, this is something else")
+        raise BadContract.make(Path(name), "a contract is a JSON object, this is something else")
     extra: Mapping[str, Any] = {}
     openapi: Any = document
     if "mock_platform_contract" in document:
         number = document["mock_platform_contract"]
         if number != FORMAT:
-            raise BadContract(
-                f"{name}: form {number!r} of the contract cannot be read, only {FORMAT}. Use the "
-                "version of mock_platform that wrote it, or a newer one."
+            raise BadContract.make(
+                Path(name),
+                f"form {number!r} of the contract cannot be read, only {FORMAT}. Use the version "
+                "of mock_platform that wrote it, or a newer one.",
             )
         extra, openapi = document, document.get("openapi")
     if not isinstance(openapi, Mapping) or not str(openapi.get("openapi", "")).startswith("3."):
-        raise BadContract(
-            f"{name}: neither a contract (`mock-platform contract --out FILE`) nor an OpenAPI 3 "
-            "document: it has neither the key mock_platform_contract nor openapi: 3.x"
+        raise BadContract.make(
+            Path(name),
+            "neither a contract (`mock-platform contract --out FILE`) nor an OpenAPI 3 document: "
+            "it has neither the key mock_platform_contract nor openapi: 3.x",
         )
     try:
         openapi = _drop_address(openapi)
@@ -230,9 +236,8 @@ def read_contract(document: Any, name: str) -> Contract:
             extra,
         )
     except (AttributeError, KeyError, TypeError) as fault:
-        raise BadContract(
-            f"{name}: not a valid OpenAPI document ({type(fault).__name__}: {fault})"
-        ) from fault
+        text = f"not a valid OpenAPI document ({type(fault).__name__}: {fault})"
+        raise BadContract.make(Path(name), text) from fault
 
 
 def find_component(components: Mapping[str, Any], value: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -254,11 +259,11 @@ def _parse(data: bytes, file: Path) -> Any:
         try:
             return YAML(typ="safe", pure=True).load(data)
         except (YAMLError, UnicodeDecodeError, RecursionError) as fault:
-            raise BadContract(f"{file}: not valid YAML: {fault}") from fault
+            raise BadContract([explain_yaml(fault).complain(file)]) from fault
     try:
         return loads(data, max_nesting=_NESTING)
     except BadJson as fault:
-        raise BadContract(f"{file}:{fault.line}:{fault.column}: {fault}") from fault
+        raise BadContract([Complaint(file, fault.line, fault.column, "", str(fault))]) from fault
 
 
 def _drop_address(openapi: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from functools import cache
@@ -11,20 +11,33 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from mock_platform.core.errors import did_you_mean
-from mock_platform.scenario.source import Malformed, Source, read
+from mock_platform.core.documents.forms import (
+    DAY,
+    EntriesForm,
+    FieldsForm,
+    FlagForm,
+    Form,
+    ListForm,
+    ReadableForm,
+    load_document,
+)
+from mock_platform.core.documents.source import DocumentKind, read
+from mock_platform.core.errors import BadDocument
 
 _FILE = Path(__file__).with_name("prices.json")
 _FLAGS = ("includes_are_free", "bare_hosts_are_text")
-_KEYS = ("prices", *_FLAGS)
 _PARTS = ("classes", "events")
 _HIGHEST = Decimal(1000)
 _PLACES = 6
-_FORM = f'a price in US dollars such as "0.005": 0 to {_HIGHEST}, with up to {_PLACES} decimals'
+_MEANING = (
+    f'a price in US dollars such as "0.005": 0 to {_HIGHEST}, with up to {_PLACES} decimals, or '
+    "null for none"
+)
+_KIND = DocumentKind("file of prices", "prices")
 
 
-class BadPrices(ValueError):
-    """A file of prices that cannot be used; each line of the text names a place in it."""
+class BadPrices(BadDocument):
+    """A file of prices that cannot be used."""
 
 
 class PricesOfDay(Struct, frozen=True):
@@ -98,19 +111,7 @@ def read_prices(file: Path | None) -> PriceList:
     public = _read_public()
     if file is None:
         return PriceList(public)
-    try:
-        source = read(file, file.read_bytes())
-    except OSError as fault:
-        raise BadPrices(f"{file} cannot be read: {fault.strerror}") from fault
-    except Malformed as fault:
-        raise BadPrices(f"{file}:{fault.line}:{fault.column}: {fault.text}") from fault
-    faults = [
-        f"{file}:{line}:{column}: {text}"
-        for at, text in _find_faults(source, public)
-        for line, column in [source.locate(at)]
-    ]
-    if faults:
-        raise BadPrices("\n".join(faults))
+    source = load_document(file, _KIND, _make_form(public), BadPrices)
     flags = {name: source.data[name] for name in _FLAGS if name in source.data}
     changes = sorted(map(_read_change, source.data.get("prices", ())), key=lambda each: each.since)
     return PriceList(public, tuple(changes), **flags)
@@ -118,82 +119,38 @@ def read_prices(file: Path | None) -> PriceList:
 
 def _read_change(row: Mapping[str, Any]) -> _Change:
     classes, events = (
-        {name: None if price is None else Decimal(str(price)) for name, price in part.items()}
+        {name: None if price is None else _read_price(price) for name, price in part.items()}
         for part in (row.get(name, {}) for name in _PARTS)
     )
     return _Change(date.fromisoformat(row["from"]), classes, events)
 
 
-_Fault = tuple[tuple[str | int, ...], str]
-"""The place of a value in the file, and what is wrong with it."""
+def _read_price(value: Any) -> Decimal:
+    """Return a price.
 
-
-def _find_faults(source: Source, public: Iterable[_Change]) -> Iterator[_Fault]:
-    """Yield everything that is wrong with a file of prices."""
-    data = source.data
-    if not isinstance(data, dict):
-        yield (), f"a price file is an object with {', '.join(_KEYS)}"
-        return
-    yield from _find_unknown((), data, _KEYS)
-    for name in _FLAGS:
-        if not isinstance(data.get(name, False), bool):
-            yield (name,), f"{name} must be true or false"
-    rows = data.get("prices", [])
-    if not isinstance(rows, list):
-        yield ("prices",), 'prices must be a list of objects such as {"from": "2026-04-20", …}'
-        return
-    known: dict[str, dict[str, None]] = {
-        "classes": dict.fromkeys(name for each in public for name in each.classes),
-        "events": dict.fromkeys(name for each in public for name in each.events),
-    }
-    for number, row in enumerate(rows):
-        at = ("prices", number)
-        if not isinstance(row, dict):
-            yield at, f"each of prices is an object with from, {' and '.join(_PARTS)}"
-            continue
-        yield from _find_unknown(at, row, ("from", *_PARTS))
-        if not _is_day(row.get("from")):
-            yield (*at, "from"), 'from must be the first day, such as "2026-04-20"'
-        for part in _PARTS:
-            yield from _find_wrong_prices((*at, part), row.get(part, {}), known[part])
-
-
-def _find_wrong_prices(
-    at: tuple[str | int, ...], given: Any, known: Mapping[str, None]
-) -> Iterator[_Fault]:
-    if not isinstance(given, dict):
-        yield at, f'{at[-1]} must be an object such as {{"{next(iter(known))}": "0.005"}}'
-        return
-    # An event may be one that the public list does not name: it has a price then.
-    if at[-1] == "classes":
-        yield from _find_unknown(at, given, known)
-    for name, price in given.items():
-        if price is not None and not _is_price(price):
-            yield (*at, name), f"{name} must be {_FORM}, or null for none; got {price!r}"
-
-
-def _find_unknown(
-    at: tuple[str | int, ...], given: Mapping[str, Any], known: Iterable[str]
-) -> Iterator[_Fault]:
-    names = list(known)
-    for name in given:
-        if name not in names:
-            text = f"{name!r} is not known.{did_you_mean(name, names)}"
-            yield (*at, name), f"{text} Known: {', '.join(names)}"
-
-
-def _is_day(value: Any) -> bool:
-    try:
-        return isinstance(value, str) and date.fromisoformat(value).isoformat() == value
-    except ValueError:
-        return False
-
-
-def _is_price(value: Any) -> bool:
+    Raises:
+        ValueError: It cannot be one.
+    """
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return False
+        raise ValueError(value)  # noqa: TRY004 - the user's fault, reported as one
     try:
         price = Decimal(str(value))
-    except InvalidOperation:
-        return False
-    return price.is_finite() and 0 <= price <= _HIGHEST and price == round(price, _PLACES)
+    except InvalidOperation as fault:
+        raise ValueError(value) from fault
+    if not (price.is_finite() and 0 <= price <= _HIGHEST and price == round(price, _PLACES)):
+        raise ValueError(value)
+    return price
+
+
+def _make_form(public: Iterable[_Change]) -> FieldsForm:
+    """Return the form of a file of prices."""
+    price = ReadableForm(lambda value: value is None or _read_price(value), _MEANING)
+    classes = [name for each in public for name in each.classes]
+    parts: Mapping[str, Form] = {
+        "from": DAY,
+        "classes": FieldsForm(dict.fromkeys(classes, price)),
+        # An event may be one that the public list does not name: it has a price then.
+        "events": EntriesForm(price, least=0, most=1000),
+    }
+    rows = ListForm(FieldsForm(parts, required=("from",)), least=0)
+    return FieldsForm({"prices": rows, **dict.fromkeys(_FLAGS, FlagForm())})

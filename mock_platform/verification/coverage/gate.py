@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 from mock_platform.api.guesses import hint_at_operation
 from mock_platform.api.operation_patterns import matches, read_patterns
+from mock_platform.core.errors import BadDocument, Complaint
 from mock_platform.core.jsonio import loads
 from mock_platform.verification.coverage.document import CoverageDocument, add_totals
 
@@ -66,8 +67,8 @@ _WRITTEN_BY = (
 )
 
 
-class BadBaseline(ValueError):
-    """A file that is no baseline; each fault has its place."""
+class BadBaseline(BadDocument):
+    """A file that is no baseline."""
 
 
 class Baseline(Struct, frozen=True):
@@ -90,23 +91,25 @@ def read_baseline(text: str, name: str, operations: Collection[str]) -> Baseline
     Raises:
         BadBaseline: A line is not one of a baseline, or names an operation that does not exist.
     """
-    points, faults = set(), []
+    points, faults, file = set(), [], Path(name)
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         match = _LINE.fullmatch(line.strip())
         if match is None:
-            faults.append(
-                f"{name}:{number}: {line.strip()!r} is not an operation, a status and a code, such "
-                "as 'line_items.get 404 NOT_FOUND'"
+            text = (
+                f"{line.strip()!r} is not an operation, a status and a code, such as "
+                "'line_items.get 404 NOT_FOUND'"
             )
+            faults.append(Complaint(file, number, 1, "", text))
         elif match[1] not in operations:
             hint = hint_at_operation(match[1], operations)
-            faults.append(f"{name}:{number}: there is no operation {match[1]!r}.{hint}")
+            text = f"there is no operation {match[1]!r}.{hint}"
+            faults.append(Complaint(file, number, 1, "", text))
         else:
             points.add((match[1], int(match[2]), match[3] or ""))
     if faults:
-        raise BadBaseline("\n".join(faults))
+        raise BadBaseline(faults)
     return Baseline(name, frozenset(points))
 
 
@@ -123,9 +126,9 @@ def read_called(file: Path, operations: Collection[str]) -> frozenset[str]:
             return frozenset(row["id"] for row in rows if row["requests"])
     except (OSError, ValueError) as fault:
         reason = fault.strerror if isinstance(fault, OSError) else fault
-        raise BadBaseline(f"{file} cannot be read: {reason}. {_WRITTEN_BY}") from fault
+        raise BadBaseline.make(file, f"cannot be read: {reason}. {_WRITTEN_BY}") from fault
     except (KeyError, TypeError) as fault:
-        raise BadBaseline(f"{file} is no coverage file. {_WRITTEN_BY}") from fault
+        raise BadBaseline.make(file, f"is no coverage file. {_WRITTEN_BY}") from fault
     return frozenset(point[0] for point in read_baseline(text, str(file), operations).points)
 
 
@@ -201,9 +204,9 @@ def read_gate(
     try:
         text = (folder / baseline).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as fault:
-        raise BadBaseline(
-            f"{baseline} cannot be read: {fault}. Write it with `pytest "
-            "--mock-coverage=FILE.baseline`, `mock-platform run --coverage=FILE.baseline` or "
-            "`mock-platform coverage --format baseline`."
-        ) from fault
+        written = (
+            "Write it with `pytest --mock-coverage=FILE.baseline`, `mock-platform run "
+            "--coverage=FILE.baseline` or `mock-platform coverage --format baseline`."
+        )
+        raise BadBaseline.make(Path(baseline), f"cannot be read: {fault}. {written}") from fault
     return Gate(fail_under, scope, read_baseline(text, baseline, operations))

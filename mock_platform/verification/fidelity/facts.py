@@ -21,6 +21,18 @@ from msgspec import Struct
 
 from mock_platform.core import installed
 from mock_platform.core.address import split_surface, split_world
+from mock_platform.core.documents.forms import (
+    AnyForm,
+    EntriesForm,
+    FaultReport,
+    FieldsForm,
+    Form,
+    TypedForm,
+    WholeForm,
+    WordForm,
+)
+from mock_platform.core.documents.source import Source
+from mock_platform.core.errors import BadDocument, Complaint
 from mock_platform.core.jsonio import BadJson, dumps, loads
 from mock_platform.core.operation import Operation
 from mock_platform.core.platform_hosts import PLATFORM_HOSTS
@@ -47,8 +59,37 @@ _EPOCH = 1288834974657
 """Milliseconds of the moment from which ids with a time count."""
 
 
-class BadFacts(ValueError):
-    """A file that is no fact; the text names file, line and fault."""
+_OPTIONAL_TEXT = TypedForm(text=WordForm(most=MAX_FILE_BYTES), null=True, what="text")
+_HEADERS = TypedForm(
+    object=EntriesForm(WordForm(most=MAX_FILE_BYTES), least=0, most=1000),
+    null=True,
+    what="an object of headers",
+)
+_REQUEST: Mapping[str, Form] = {
+    "method": WordForm(),
+    "path": WordForm(),
+    "query": TypedForm(
+        object=EntriesForm(AnyForm(), least=0, most=1000), null=True, what="an object"
+    ),
+    "headers": _HEADERS,
+}
+_RESPONSE: Mapping[str, Form] = {
+    "status": WholeForm(0, 999),
+    "headers": _HEADERS,
+    "text": _OPTIONAL_TEXT,
+}
+_FORM = FieldsForm(
+    {
+        "operation": WordForm(),
+        "request": FieldsForm(_REQUEST, required=("path",), is_open=True),
+        "response": FieldsForm(_RESPONSE, required=("status",), is_open=True),
+    },
+    is_open=True,
+)
+
+
+class BadFacts(BadDocument):
+    """Files that are no facts."""
 
 
 class Fact(Struct, frozen=True):
@@ -167,10 +208,11 @@ def read_facts(folder: Path) -> list[Fact]:
     files = [folder] if folder.is_file() else sorted(folder.iterdir())
     facts = [fact for file in files for fact in _read_file(file)]
     if not facts:
-        raise BadFacts(
-            f"{folder} has no facts. They are .json files with `operation`, `request` and "
-            "`response`, .jsonl files with one of these a line, or .har files."
+        text = (
+            "has no facts. They are .json files with `operation`, `request` and `response`, "
+            ".jsonl files with one of these a line, or .har files."
         )
+        raise BadFacts.make(folder, text)
     return facts
 
 
@@ -184,18 +226,23 @@ def _read_file(file: Path) -> Iterator[Fact]:
         return
     data = file.read_bytes()
     if len(data) > MAX_FILE_BYTES:
-        raise BadFacts(f"{file}: longer than {MAX_FILE_BYTES // 1024**2} MB.")
+        text = f"larger than {MAX_FILE_BYTES:,} bytes, which is the most for a file of facts"
+        raise BadFacts.make(file, text)
     lines = data.splitlines() if file.suffix == ".jsonl" else [data]
     for number, line in enumerate(lines, 1):
         try:
             read = loads(line, max_nesting=MAX_NESTING)
         except BadJson as fault:
-            raise BadFacts(f"{file}:{number}: {fault}") from fault
+            place = (number + fault.line - 1, fault.column)
+            raise BadFacts([Complaint(file, *place, "", str(fault))]) from fault
         if isinstance(read, dict) and {"operation", "request", "response"} <= read.keys():
-            try:
-                yield _from_document(read, HarPlace(str(file), 0, number, 0))
-            except (KeyError, TypeError, AttributeError) as fault:
-                raise BadFacts(f"{file}:{number}: not the form of a fact ({fault!r})") from fault
+            report = FaultReport()
+            _FORM.check(read, (), report)
+            if report.faults:
+                # JSON cannot have raw line breaks in texts, so the lines before change no column.
+                source = Source(file, read, "\n" * (number - 1) + line.decode())
+                raise BadFacts(report.list_complaints(source))
+            yield _from_document(read, HarPlace(str(file), 0, number, 0))
 
 
 def _from_document(read: Mapping[str, Any], place: HarPlace) -> Fact:

@@ -19,10 +19,10 @@ from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.api.served import ORIGINAL_NAMES, TABLES
 from mock_platform.api.v2.objects.figures import PRIVATE_METRICS
 from mock_platform.core.call import LiveBody
+from mock_platform.core.errors import BadFixtures
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.operation import Operation
 from mock_platform.core.pairs import decode_pairs
-from mock_platform.core.tables.fixtures import BadFixtures
 from mock_platform.core.tables.table import Table
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings

@@ -17,10 +17,10 @@ from msgspec.structs import replace
 from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.api.served import OPERATIONS
 from mock_platform.core.address import is_control
+from mock_platform.core.documents.source import MAX_BYTES, MAX_VALUES
 from mock_platform.core.jsonio import canonical, pretty
 from mock_platform.core.platform_hosts import PLATFORM_HOSTS
 from mock_platform.platform import Platform
-from mock_platform.scenario.source import MAX_BYTES, MAX_VALUES
 from mock_platform.scenario.writing import write_document
 from mock_platform.settings import NamesMode, Settings
 from mock_platform.verification.har.exchange import NamesChoice, recognize_names

@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from mock_platform.core.documents.source import MAX_DEPTH, MAX_VALUES
 from mock_platform.core.jsonio import BadJson, canonical, loads
-from mock_platform.scenario.source import MAX_DEPTH, MAX_VALUES
 from mock_platform.verification.importing.recorded import RecordedCall
 
 _MAX_CONDITIONS = 30

@@ -287,14 +287,18 @@ class MemoryStore:
             entries = [entry for entry in entries if entry.position > after]
         return entries if limit is None else entries[:limit]
 
-    def prefix(self, table: str, match: Match, field: str, text: str) -> Iterator[Record]:
+    def prefix(
+        self, table: str, match: Match, field: str, text: str, *, limit: int | None = None
+    ) -> list[Record]:
         """Return the matching records whose `field` starts with `text`, ignoring case, sorted."""
         base, overlay, group = self._find(table, *choose_index(match, Order(field, fold=True)))
         folded = text.casefold()
-        changed = self._rows.get(table, {})
-        below = (e for e in base.begins(group, folded) if e[2] not in changed)
-        above = overlay.begins(group, folded) if overlay is not None else iter(())
-        return iter([cast("Row", self._row(table, e[2])).record for e in merge(below, above)])
+        found = base.begins(group, folded)
+        if overlay is not None:
+            changed = self._rows[table]
+            unchanged = (entry for entry in found if entry[2] not in changed)
+            found = merge(unchanged, overlay.begins(group, folded))
+        return [cast("Row", self._row(table, key)).record for _, _, key in islice(found, limit)]
 
     def count(
         self,

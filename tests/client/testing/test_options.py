@@ -168,9 +168,9 @@ def test_no_outcome_of_the_baseline_may_be_lost(pytester: pytest.Pytester, run: 
          "ERROR: --mock-coverage-only: 'acounts.*' matches no operation; did you mean "
          "'accounts.*'? (`mock-platform operations` lists them)"),
         ("--mock-coverage-baseline=nowhere",
-         "ERROR: --mock-coverage-baseline: nowhere cannot be read: "),
+         "ERROR: --mock-coverage-baseline: nowhere:1:1: cannot be read: "),
         ("--mock-coverage-baseline=bad.baseline",
-         "ERROR: --mock-coverage-baseline: bad.baseline:1: there is no operation 'acounts.list'. "
+         "ERROR: --mock-coverage-baseline: bad.baseline:1:1: there is no operation 'acounts.list'. "
          "Did you mean 'accounts.list'?"),
     ],
 )  # fmt: skip

@@ -11,6 +11,7 @@ import pytest
 from mock_platform.api.served import TABLES
 from mock_platform.api.v2.objects.users import USERS
 from mock_platform.core import installed as shipped
+from mock_platform.core.errors import BadFixtures
 from mock_platform.core.tables import fixtures
 
 USER = {"id": "1", "screen_name": "ada", "name": "Ada"}
@@ -128,7 +129,7 @@ def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
     write(tmp_path, users=[{"id": "x"}], apps=[{"id": "7"}])
 
     assert len(complaints(tmp_path)) == 6
-    with pytest.raises(fixtures.BadFixtures) as caught:
+    with pytest.raises(BadFixtures) as caught:
         fixtures.load([tmp_path], TABLES)
     assert len(caught.value.complaints) == 6
 

@@ -14,6 +14,8 @@ from mock_platform.api.served import TABLES
 from mock_platform.api.v2.media.records import MEDIA_LIBRARY
 from mock_platform.cli.checking import check_files
 from mock_platform.cli.command import CheckFailed
+from mock_platform.core.documents.forms import FaultReport
+from mock_platform.core.errors import Complaint
 from mock_platform.core.tables import fixtures
 from mock_platform.core.tables.table import AS, RECORDED
 from mock_platform.scenario.effects.set_records import KIND
@@ -134,7 +136,7 @@ def test_fixture_files(tmp_path: Path, box: Sandbox, caplog: pytest.LogCaptureFi
     (tmp_path / "cards.json").write_text(json.dumps([card], indent=1))
     warnings: list[str] = []
 
-    def warn(complaint: fixtures.FixtureComplaint) -> None:
+    def warn(complaint: Complaint) -> None:
         warnings.append(str(complaint).replace(str(tmp_path), ""))
 
     fixtures.check([tmp_path], [CARDS], warn)
@@ -179,11 +181,11 @@ def test_a_scenario_sets_recorded_keys() -> None:
     """`set` accepts a record that says so, and refuses unknown keys of others."""
 
     def complain(merge: dict[str, Any]) -> list[str]:
-        found: list[str] = []
+        report = FaultReport()
         check = KIND.cross_check
         assert check is not None
-        check({"set": {"line_items/itttx": merge}}, (), lambda _, text: found.append(text))
-        return found
+        check({"set": {"line_items/itttx": merge}}, (), report)
+        return [text for _, text in report.faults]
 
     assert [] == complain({"tracking": 1} | MARK)
     assert complain({"tracking": 1})

@@ -280,7 +280,7 @@ def test_loading_tells_every_fault(state: State) -> None:
     assert {
         ("state", "", "ids"),
         ("state", "", "clock"),
-        ("state", "", "paces"),
+        ("state", "", "paces.replay_job.speed"),
         ("acounts", "", ""),
         ("apps", "", ""),
         ("users", 0, "id"),

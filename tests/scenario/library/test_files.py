@@ -7,12 +7,12 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from mock_platform.api.served import OPERATIONS
+from mock_platform.core.documents.source import read
 from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.scenario.catalog import Catalog
 from mock_platform.scenario.document import Scenario, load
 from mock_platform.scenario.library import check
 from mock_platform.scenario.schema import json_schema
-from mock_platform.scenario.source import read
 from tests.scenario.library.support import FOLDER, NAMES
 
 CATALOG = Catalog.collect(OPERATIONS)

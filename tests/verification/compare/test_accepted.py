@@ -80,18 +80,30 @@ def test_expired(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("a: [", "1:5: not YAML"),
-        ("[]", "1:1: needs a list under `accepted:`"),
-        ("accepted: []\nmore: 1", "unknown key 'more'"),
-        ("accepted:\n- 1", "2:3: an entry has keys"),
-        ("accepted:\n- id: a\n  resaon: x", "3:3: unknown key 'resaon', allowed are"),
-        ("accepted:\n- id: a\n  resaon: x", "did you mean 'reason'?"),
+        ("a: [", "1:5: not valid YAML"),
+        ("[]", "1:1: expected a list under `accepted:`, got []"),
+        ("accepted: []\nmore: 1", '2:1: more: "more" is unknown here. Allowed: accepted.'),
+        (
+            "accepted:\n- 1",
+            "2:3: accepted[0]: expected an object with id, kind, where",
+        ),
+        ("accepted:\n- id: a\n  resaon: x", '3:3: accepted[0].resaon: "resaon" is unknown here.'),
+        ("accepted:\n- id: a\n  resaon: x", "Did you mean 'reason'? Allowed: id, kind, where"),
         ("accepted:\n- id: a\n  accepted: 2026-01-01", "reason is missing"),
-        ("accepted:\n- id: a\n  reason: x", "accepted is missing: say since when"),
+        ("accepted:\n- id: a\n  reason: x", "2:3: accepted[0]: accepted is missing"),
         ("accepted:\n- reason: x\n  accepted: 2026-01-01", "accepts everything"),
-        ("accepted:\n- kind: odd\n  reason: x\n  accepted: 2026-01-01", "2:3: kind 'odd'"),
-        ("accepted:\n- id: a\n  reason: x\n  accepted: soon", "4:3: accepted must be a date"),
-        ("accepted:\n- id: 1\n  reason: x\n  accepted: 2026-01-01", "id must be a text in quotes"),
+        (
+            "accepted:\n- kind: odd\n  reason: x\n  accepted: 2026-01-01",
+            '2:3: accepted[0].kind: "odd" is not allowed. Allowed: status',
+        ),
+        (
+            "accepted:\n- id: a\n  reason: x\n  accepted: soon",
+            "4:3: accepted[0].accepted: expected a day such as",
+        ),
+        (
+            "accepted:\n- id: 1\n  reason: x\n  accepted: 2026-01-01",
+            'accepted[0].id: expected text, got 1; write "1"',
+        ),
     ],
 )
 def test_faults(tmp_path: Path, text: str, fault: str) -> None:
@@ -111,5 +123,5 @@ def test_unknown_id() -> None:
     found = report()
     wrong = found.findings[0].id[:-1] + "!"
 
-    with pytest.raises(ValueError, match=f"Did you mean {found.findings[0].id}"):
+    with pytest.raises(ValueError, match=f"Did you mean '{found.findings[0].id}'"):
         choose(found, [wrong])

@@ -225,11 +225,14 @@ def test_two_dates_are_compared_for_what_a_suite_calls(
         (("--as-of", "2026-01-01", "--as-of", "2026-01-02", "old.json"), "two dates and no files"),
         (("--as-of", "soon"), "'soon' is not"),
         (("old.json", "--coverage", "c.json"), "--coverage needs --as-of DATE, twice"),
-        (("--coverage", "empty.json"), "empty.json is no coverage file. Write it with"),
-        (("--coverage", "list.json"), "list.json is no coverage file. Write it with"),
-        (("--coverage", "cut.json"), "cut.json cannot be read: "),
-        (("--coverage", "none.json"), "none.json cannot be read: No such file"),
-        (("--coverage", "wrong.baseline"), "wrong.baseline:1: there is no operation 'news.serch'."),
+        (("--coverage", "empty.json"), "empty.json:1:1: is no coverage file. Write it with"),
+        (("--coverage", "list.json"), "list.json:1:1: is no coverage file. Write it with"),
+        (("--coverage", "cut.json"), "cut.json:1:1: cannot be read: "),
+        (("--coverage", "none.json"), "none.json:1:1: cannot be read: No such file"),
+        (
+            ("--coverage", "wrong.baseline"),
+            "wrong.baseline:1:1: there is no operation 'news.serch'",
+        ),
     ],
 )
 def test_dates_that_cannot_be_compared(

@@ -71,24 +71,27 @@ def test_the_file_of_the_page(tmp_path: Path) -> None:
 
 FAULTS = {
     "not JSON": ("{", ":1:2: not valid JSON"),
-    "no object": ([], ":1:1: a price file is an object with prices"),
-    "unknown key": ({"price": []}, "'price' is not known. Did you mean 'prices'?"),
-    "flag": ({"includes_are_free": 1}, "includes_are_free must be true or false"),
-    "no list": ({"prices": {}}, "prices must be a list"),
-    "no row": ({"prices": [1]}, "each of prices is an object with from, classes and events"),
-    "no day": ({"prices": [{}]}, 'from must be the first day, such as "2026-04-20"'),
-    "other day": ({"prices": [{"from": "2026-4-1"}]}, "from must be the first day"),
+    "no object": ([], ":1:1: expected an object with prices, includes"),
+    "unknown key": ({"price": []}, "\"price\" is unknown here. Did you mean 'prices'?"),
+    "flag": ({"includes_are_free": 1}, "includes_are_free: expected true or false, got 1"),
+    "no list": ({"prices": {}}, "prices: expected a list, got {}"),
+    "no row": ({"prices": [1]}, "prices[0]: expected an object with from, classes, events; got 1"),
+    "no day": ({"prices": [{}]}, "prices[0]: from is missing"),
+    "other day": (
+        {"prices": [{"from": "2026-4-1"}]},
+        "prices[0].from: expected a day such as",
+    ),
     "no classes": (
         {"prices": [{"from": "2026-04-20", "classes": []}]},
-        "classes must be an object",
+        "prices[0].classes: expected an object with",
     ),
     "unknown class": (
         '{"prices": [{"from": "2026-04-20",\n  "classes": {"Posts: Raed": "1"}}]}',
-        ":2:15: 'Posts: Raed' is not known. Did you mean 'Posts: Read'?",
+        "Posts: Raed: \"Posts: Raed\" is unknown here. Did you mean 'Posts: Read'?",
     ),
     "negative": (
         {"prices": [{"from": "2026-04-20", "classes": {"Trends": "-0.1"}}]},
-        "Trends must be a price in US dollars",
+        "prices[0].classes.Trends: expected a price in US dollars",
     ),
     "too high": (
         {"prices": [{"from": "2026-04-20", "classes": {"Trends": "1000.000001"}}]},
@@ -100,7 +103,7 @@ FAULTS = {
     ),
     "no price": (
         {"prices": [{"from": "2026-04-20", "events": {"like.create": True}}]},
-        "like.create must be a price",
+        "prices[0].events.like.create: expected a price",
     ),
 }
 
@@ -128,5 +131,5 @@ def test_limits_of_prices(tmp_path: Path) -> None:
 
 def test_a_missing_file(tmp_path: Path) -> None:
     """It is named."""
-    with pytest.raises(BadPrices, match=r"none\.json cannot be read: No such file"):
+    with pytest.raises(BadPrices, match=r"none\.json:1:1: cannot be read: No such file"):
         read_prices(tmp_path / "none.json")

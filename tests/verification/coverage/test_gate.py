@@ -101,7 +101,7 @@ def test_names_of_the_query_are_those_on_the_wire() -> None:
     """A misspelt parameter is refused with the known ones."""
     detail = call(sandbox(), "GET", "/coverage?onyl=x").get_json()["detail"]
 
-    assert "'onyl' is unknown here; known: format, only. Did you mean 'only'?" in detail
+    assert "\"onyl\" is unknown here. Did you mean 'only'? Allowed: format, only." in detail
 
 
 def test_what_was_covered_is_a_line_each() -> None:
@@ -163,11 +163,11 @@ def test_faults_have_their_place() -> None:
         read_baseline(text, "a.baseline", OPERATION_IDS)
 
     first, second, third, last = str(caught.value).splitlines()
-    assert first.startswith("a.baseline:2: there is no operation 'line_item.get'. Did you mean ")
+    assert first.startswith("a.baseline:2:1: there is no operation 'line_item.get'. Did you mean ")
     assert first.endswith("'line_items.get'?")
-    assert second.startswith("a.baseline:3: 'line_items.get' is not an operation, a status and a")
-    assert third.startswith("a.baseline:4: 'line_items.get 999' is not an operation,")
-    assert "a.baseline:5: there is no operation 'zzz'." == last
+    assert second.startswith("a.baseline:3:1: 'line_items.get' is not an operation, a status and a")
+    assert third.startswith("a.baseline:4:1: 'line_items.get 999' is not an operation,")
+    assert "a.baseline:5:1: there is no operation 'zzz'." == last
 
 
 def test_a_gate_has_all_its_conditions() -> None:

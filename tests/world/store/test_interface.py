@@ -337,6 +337,9 @@ class TestPages:
         assert ["1"] == found("strass")
         assert ["4", "2", "1", "3"] == found("")
         assert [] == found("x")
+        assert ["2", "1"] == [
+            r["id"] for r in empty.prefix("items", {"group": "a"}, "name", "s", limit=2)
+        ]
 
     def test_prefix_of_the_last_character(self, empty: MemoryStore) -> None:
         """Texts that go on with the very last character of Unicode are found, too."""

@@ -6,6 +6,7 @@ Searches, streams and notes build the same parts of their answers here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Literal, Unpack
 
 from msgspec import Struct, field
@@ -85,6 +86,11 @@ _DEFAULTS: Mapping[str, frozenset[str]] = {
     "poll": frozenset(POLL_OBJECT.always),
     "place": frozenset(PLACE_OBJECT.always),
 }
+_SELECTING = (
+    "expansions", "post_fields", "older_post_fields", "user_fields", "media_fields", "poll_fields",
+    "place_fields",
+)  # fmt: skip
+"""The parameters of a selection."""
 _NAMED = {"entities.mentions.username", "in_reply_to_user_id"}
 _MENTIONS = {"entities.mentions.username", "entities.note.mentions.username", "username"}
 _DATED = {"paid_partnership": "paid-partnership"}
@@ -209,16 +215,28 @@ def read_selection(params: Mapping[str, Any], links: Links | None = None) -> Sel
 
     `params` has the names of the schemas above: `post_fields`, `expansions` and so on.
     """
-    expansions = frozenset(params.get("expansions") or ())
-    posts = [*(params.get("post_fields") or ()), *(params.get("older_post_fields") or ())]
+    asked = [tuple(params.get(name) or ()) for name in _SELECTING]
+    return _select(*asked, links=links)
+
+
+@lru_cache(500)
+def _select(
+    expansions: tuple[str, ...],
+    posts: tuple[str, ...],
+    older: tuple[str, ...],
+    users: tuple[str, ...],
+    *others: tuple[str, ...],
+    links: Links | None,
+) -> Selection:
+    """Return the selection of what `_SELECTING` asks for; a program asks for the same each time."""
     followed = {name.partition(".")[0] for name in expansions}
     asked = {
-        "post": {*posts, *(followed & set(POST_FIELDS))},
-        "user": {*(params.get("user_fields") or ()), *(followed & _FOLLOWED_BY_USERS)},
-        **{kind: set(params.get(f"{kind}_fields") or ()) for kind in ("media", "poll", "place")},
+        "post": {*posts, *older, *(followed & set(POST_FIELDS))},
+        "user": {*users, *(followed & _FOLLOWED_BY_USERS)},
+        **dict(zip(("media", "poll", "place"), map(set, others), strict=True)),
     }
     found = {kind: default | asked[kind] for kind, default in _DEFAULTS.items()}
-    return Selection(**found, expansions=expansions, links=links)
+    return Selection(**found, expansions=frozenset(expansions), links=links)
 
 
 PARTIAL_ERRORS = public_fact(

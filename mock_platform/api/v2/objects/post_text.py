@@ -386,8 +386,10 @@ def make_source(app: Mapping[str, Any] | None) -> str:
 def find_user(world: World, name: str) -> dict[str, Any] | None:
     """Return the user with a screen name, in any case, or `None`."""
     # Of all names that begin so, the name itself is the first.
-    user = next(world.store.prefix("users", {}, "screen_name", name), None)
-    return user if user is not None and user["screen_name"].casefold() == name.casefold() else None
+    for user in world.store.prefix("users", {}, "screen_name", name, limit=1):
+        if user["screen_name"].casefold() == name.casefold():
+            return user
+    return None
 
 
 def weigh_text(text: str) -> int:

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mock_platform.scenario.source import MAX_BYTES, MAX_DEPTH, MAX_VALUES, Malformed, read
+from mock_platform.core.documents import source as documents
+from mock_platform.core.documents.source import (
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_VALUES,
+    Malformed,
+    Source,
+    read,
+)
 from tests.generated import examples
 
 YAML = Path("a.yaml")
@@ -156,3 +164,66 @@ def test_no_text_breaks_the_reader(text: str) -> None:
     assert found.line >= 1
     assert found.column >= 1
     assert found.text
+
+
+TEXT = """[
+  {"id": "1", "tags": ["a", "b"]},
+  {"id": "2", "id": "3"}
+]"""
+
+
+@pytest.mark.parametrize(
+    ("at", "place"),
+    [
+        ((), (1, 1)),
+        ((0,), (2, 3)),
+        ((0, "tags", 1), (2, 29)),
+        ((0, "name"), (2, 3)),
+        ((1, "id"), (3, 4)),
+        ((7,), (1, 1)),
+    ],
+)
+def test_places_in_json(at: tuple[int | str, ...], place: tuple[int, int]) -> None:
+    """A key is where it begins, the first of equal ones counts, and what is absent is around."""
+    assert place == Source(JSON, None, TEXT).locate(at)
+
+
+def test_each_container_is_walked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file with many faults is not walked through for each of them."""
+    walked: list[int] = []
+    walk = documents._list_items
+
+    def count(text: str, position: int) -> Any:
+        walked.append(position)
+        return walk(text, position)
+
+    monkeypatch.setattr(documents, "_list_items", count)
+    source = Source(JSON, None, TEXT)
+    places = [source.locate((index, "id")) for index in (0, 1, 0, 1)]
+
+    assert ([(2, 4), (3, 4)] * 2, 3) == (places, len(walked))
+
+
+TOML = """# names
+[serve]
+  port = 1
+"host" = "x"
+[run.deep]
+a.b = 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("at", "place"),
+    [
+        (("serve",), (2, 1)),
+        (("serve", "port"), (3, 3)),
+        (("serve", "host"), (4, 1)),
+        (("run",), (5, 1)),
+        (("run", "deep", "a", "b"), (6, 1)),
+        (("other",), (1, 1)),
+    ],
+)
+def test_places_in_toml(at: tuple[str, ...], place: tuple[int, int]) -> None:
+    """Tables and keys of TOML have their places as well."""
+    assert place == read(Path("a.toml"), TOML.encode()).locate(at)

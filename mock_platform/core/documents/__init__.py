@@ -1,0 +1,1 @@
+"""Documents that users write: read with the places of all parts, and checked against forms."""
