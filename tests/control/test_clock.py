@@ -50,11 +50,13 @@ def test_travel(box: Sandbox) -> None:
 
 
 def test_advance(box: Sandbox) -> None:
-    """An advanced clock moves by so many seconds, fractions and negative ones included."""
+    """An advanced clock moves by seconds or a duration, fractions and negative ones included."""
     act(box, action="freeze", to=MOMENT)
 
     assert "2026-03-01T13:00:00.500Z" == act(box, action="advance", seconds=3600.5)["now"]
     assert "2026-03-01T12:00:00.500Z" == act(box, action="advance", seconds=-3600)["now"]
+    assert "2026-03-01T13:30:00.500Z" == act(box, action="advance", seconds="1h30m")["now"]
+    assert "2026-02-22T13:30:00.500Z" == act(box, action="advance", seconds="-7d")["now"]
 
 
 def test_travel_to_now(box: Sandbox) -> None:
