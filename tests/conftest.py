@@ -20,7 +20,7 @@ from tests.compiling import TESTS, import_from
 from tests.engine import EngineServer
 from tests.lanes import arrange
 from tests.live_servers import LiveServer, LiveWorld, serving
-from tests.made_once import DESCRIBING, describe_once, load_once, read_packaged_once
+from tests.made_once import DESCRIBING, LOADING, describe_once, load_once, read_packaged_once
 from tests.support import Sandbox, Sandboxes
 from tests.support_receiver import Receiver
 
@@ -68,7 +68,8 @@ def few_plugins() -> Iterator[None]:
 def made_once() -> Iterator[None]:
     """What is packaged is read, and each description is made, once for each test process."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mock_platform.serving.restoring.load_base", load_once)
+        for module in LOADING:
+            patch.setattr(f"{module}.load_base", load_once)
         patch.setattr("mock_platform.scenario.document.read_source", read_packaged_once)
         for module in DESCRIBING:
             patch.setattr(f"{module}.describe", describe_once)

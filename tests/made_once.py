@@ -30,6 +30,12 @@ DESCRIBING = (
     "mock_platform.verification.contract.document",
 )
 """The modules that describe operations."""
+LOADING = (
+    "mock_platform.platform",
+    "mock_platform.serving.restoring",
+    "mock_platform.verification.importing.folder",
+)
+"""The modules that load fixtures."""
 _describe, _read_source = openapi.describe, document.read_source
 _PACKAGED = installed.folder("scenarios")
 _MAX_DESCRIBED = 16

@@ -30,10 +30,17 @@ def code(response: TestResponse) -> tuple[int, int]:
     return response.status_code, error["code"]
 
 
+def ask(
+    box: Sandbox, callback: str = CALLBACK, app: Keys | str | None = APP, **query: str
+) -> TestResponse:
+    """The answer to a request for a request token."""
+    asked = {"oauth_callback": callback, **query}
+    return box.call("POST", "/oauth/request_token", keys=app, query_string=asked)
+
+
 def begun(box: Sandbox, callback: str = CALLBACK, app: Keys = APP, **query: str) -> Keys:
     """An app's keys with a new request token."""
-    asked = {"oauth_callback": callback, **query}
-    found = pairs(box.call("POST", "/oauth/request_token", keys=app, query_string=asked))
+    found = pairs(ask(box, callback, app, **query))
     return Keys(app.key, app.secret, found["oauth_token"], found["oauth_token_secret"])
 
 
@@ -53,6 +60,12 @@ def exchange(box: Sandbox, keys: Keys, verifier: str | None) -> TestResponse:
     """The answer to an exchange of a request token."""
     form = {} if verifier is None else {"oauth_verifier": verifier}
     return box.call("POST", "/oauth/access_token", keys=keys, form=form)
+
+
+def sign_in(box: Sandbox, user: str = "harbor_roasters", **query: Any) -> TestResponse:
+    """The answer to the exchange at the end of all steps."""
+    keys = begun(box, **query)
+    return exchange(box, keys, granted(box, keys, user))
 
 
 def last(box: Sandbox) -> Any:

@@ -12,6 +12,8 @@ def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
     row.check(box)
 ```
 
+Where a test would do nothing else, `test_what_is_refused = make_refusal_test(REFUSED)` is the same.
+
 `tests/spec` reads the `spec` of rows from the source, so a row is written where it is decorated: in
 the decorator, or in a list of the same module that the decorator names.
 """
@@ -19,7 +21,7 @@ the decorator, or in a list of the same module that the decorator names.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
@@ -117,6 +119,17 @@ def refusals(rows: Iterable[Refusal]) -> pytest.MarkDecorator:
             for row in rows
         ],
     )
+
+
+def make_refusal_test(rows: Iterable[Refusal]) -> Callable[[Sandbox, Refusal], None]:
+    """Make the test of a table whose rows need nothing but the fixture `box`."""
+
+    @refusals(rows)
+    def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
+        """Each refusal says what was wrong, and changes nothing."""
+        row.check(box)
+
+    return test_what_is_refused
 
 
 def _versions(box: Sandbox) -> dict[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from datetime import timedelta
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -80,12 +80,13 @@ def make_platform(settings: Settings) -> Platform:
 
 @dataclass
 class Sandbox:
-    """A sandbox without a socket; `settings` are those of the server."""
+    """A sandbox without a socket; `settings` are those of the server, if it is not `made`."""
 
     settings: Settings = field(default_factory=Settings)
+    made: InitVar[Platform | None] = None
 
-    def __post_init__(self) -> None:
-        self.platform = make_platform(self.settings)
+    def __post_init__(self, made: Platform | None) -> None:
+        self.platform = made or make_platform(self.settings)
         self.app = create_app(self.platform)
         self.client: WsgiClient = self.app.test_client()
         self._as_made = _parts(self.platform)
@@ -159,6 +160,11 @@ class Sandbox:
     def change(self, table: str, key: str, **fields: Any) -> None:
         """Change a stored record of the default world behind the interface."""
         self.put(table, key, self.record(table, key) | fields)
+
+    def remove(self, table: str, key: str) -> None:
+        """Remove a record of the default world behind the interface."""
+        with self.world.work():
+            self.world.store.remove(table, key)
 
     def clear(self, *tables: str) -> None:
         """Remove all records of some tables from the default world."""

@@ -9,11 +9,9 @@ from werkzeug.test import TestResponse
 
 from mock_platform.api.v2.webhooks.event_log import spell_minute
 from mock_platform.platform import Platform
-from mock_platform.serving.app import create_app
 from mock_platform.settings import DeliverySettings, Settings
 from mock_platform.world.store.interface import Record
-from mock_platform.world.world import World
-from tests.support import BEARER, make_platform
+from tests.support import BEARER, Sandbox
 from tests.waits import PATIENCE
 
 NOW = datetime(2026, 11, 20, 12, 0, 30, tzinfo=UTC)
@@ -23,7 +21,7 @@ QUICK = DeliverySettings(timeout=PATIENCE, attempts=3, backoff=0.001)
 """Deliveries as by default, but without waiting between attempts."""
 
 
-class Desk:
+class Desk(Sandbox):
     """A sandbox with a frozen clock; `url` is where the well-known webhook leads.
 
     `platform` is used instead of a new one of the settings, if passed.
@@ -38,8 +36,7 @@ class Desk:
         **settings: Any,
     ) -> None:
         settings.setdefault("delivery", QUICK)
-        self.platform = platform or make_platform(Settings(freeze=freeze, **settings))
-        self.client = create_app(self.platform).test_client()
+        super().__init__(Settings(freeze=freeze, **settings), platform)
         if url is not None:
             self.lead_to(url)
 
@@ -49,41 +46,9 @@ class Desk:
     def __exit__(self, *_: object) -> None:
         self.platform.close()
 
-    @property
-    def world(self) -> World:
-        """The default world."""
-        return self.platform.worlds.default
-
     def lead_to(self, url: str, webhook: str = WEBHOOK, **more: Any) -> None:
         """Point a webhook somewhere."""
         self.change("webhooks", webhook, url=url, **more)
-
-    def record(self, table: str, key: str) -> Record:
-        """A stored record of the default world."""
-        found = self.world.store.get(table, key)
-        assert found is not None, f"no {key} in {table}"
-        return found
-
-    def put(self, table: str, key: str, record: Record) -> None:
-        """Store a record in the default world behind the interface."""
-        with self.world.work():
-            self.world.store.put(table, key, record)
-
-    def change(self, table: str, key: str, **fields: Any) -> None:
-        """Change a stored record behind the interface."""
-        self.put(table, key, self.record(table, key) | fields)
-
-    def remove(self, table: str, key: str) -> None:
-        """Remove a record behind the interface."""
-        with self.world.work():
-            self.world.store.remove(table, key)
-
-    def clear(self, *tables: str) -> None:
-        """Remove all records of some tables."""
-        with self.world.work():
-            for table in tables:
-                for entry in self.world.store.page(table):
-                    self.world.store.remove(table, entry.key)
 
     def pace(self, progression: str, **more: Any) -> None:
         """Set how replay jobs move."""

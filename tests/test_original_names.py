@@ -50,7 +50,7 @@ def _pair() -> tuple[Sandbox, Sandbox]:
     return Sandbox(neutral), Sandbox(replace(neutral, names="original"))
 
 
-def _translate(operation: Operation, asked: Sample) -> Sample:
+def translate(operation: Operation, asked: Sample) -> Sample:
     """The same request with original names, as far as they differ."""
     pairs = ORIGINAL_NAMES.pairs[operation.dialect]
     spelling = Spelling(pairs)
@@ -97,7 +97,7 @@ def test_the_same_answer_under_other_names(operation: Operation) -> None:
     asked = sample(operation, credentials(neutral.platform.worlds.default))
 
     expected = _send(neutral, asked)
-    found = _send(original, _translate(operation, asked))
+    found = _send(original, translate(operation, asked))
 
     assert expected.status_code == found.status_code
     if expected.data and expected.mimetype.endswith("json"):

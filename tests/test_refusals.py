@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test, refusals
 from tests.spec.table import marks
 from tests.support import ACCOUNT, BEARER, Keys, Sandbox
 
@@ -96,11 +96,15 @@ def test_ids_say_what_is_refused_and_are_unlike() -> None:
 
 
 def test_the_rules_of_a_row_are_read_from_the_source() -> None:
-    """`tests/spec` finds them in the list that the decorator names; a refusal is an outside."""
+    """`tests/spec` finds them in the list that a test is made of; a refusal is an outside."""
     here = [mark for mark in marks()[0] if mark.test.startswith("test_refusals.py::")]
 
-    assert {"test_refusals.py::test_a_right_row_passes"} == {mark.test for mark in here}
-    assert {"B, Line items"} == {mark.heading for mark in here}
-    assert ["goal: default", "PUT /12/accounts/:account_id/line_items/:line_item_id"] == [
-        mark.begins for mark in here if mark.side == "outside"
-    ]
+    for name in ("test_a_right_row_passes", "test_a_row_by_itself"):
+        own = [mark for mark in here if mark.test == f"test_refusals.py::{name}"]
+        assert {"B, Line items"} == {mark.heading for mark in own}
+        assert ["goal: default", "PUT /12/accounts/:account_id/line_items/:line_item_id"] == [
+            mark.begins for mark in own if mark.side == "outside"
+        ]
+
+
+test_a_row_by_itself = make_refusal_test(RIGHT[:1])

@@ -34,28 +34,17 @@ ME, POST = f"/2/users/{OWN}", f"/2/posts/{FAMOUS}"
 FRIEND = "1500007919"
 MEMBERS, BY_THE_WATER = "/2/lists/1715400000000000000", "/2/lists/1715400000000000003"
 PAGED: dict[str, Keys | str] = {
-    f"{ME}/followers": HARBOR,
-    f"{ME}/posts": HARBOR,
-    f"{ME}/mentions": HARBOR,
-    f"{ME}/timelines/reverse_chronological": HARBOR,
-    f"{ME}/liked_posts": HARBOR,
-    f"{ME}/bookmarks": HARBOR,
-    f"{POST}/liking_users": HARBOR,
-    f"{POST}/quote_posts": HARBOR,
-    f"{POST}/reposted_by": HARBOR,
-    f"{POST}/reposts": HARBOR,
-    "/2/users/reposts_of_me": HARBOR,
-    f"{MEMBERS}/members": HARBOR,
-    f"{MEMBERS}/posts": HARBOR,
-    f"{BY_THE_WATER}/followers": HARBOR,
-    "/2/spaces/1HarborTicket/buyers": USER_TOKEN,
-    "/2/communities/search?query=gardeners": HARBOR,
-    "/2/posts/search/recent?query=the": HARBOR,
-    "/2/dm_events": HARBOR,
+    f"{ME}/followers": HARBOR, f"{ME}/posts": HARBOR, f"{ME}/mentions": HARBOR,
+    f"{ME}/timelines/reverse_chronological": HARBOR, f"{ME}/liked_posts": HARBOR,
+    f"{ME}/bookmarks": HARBOR, f"{POST}/liking_users": HARBOR, f"{POST}/quote_posts": HARBOR,
+    f"{POST}/reposted_by": HARBOR, f"{POST}/reposts": HARBOR, "/2/users/reposts_of_me": HARBOR,
+    f"{MEMBERS}/members": HARBOR, f"{MEMBERS}/posts": HARBOR, f"{BY_THE_WATER}/followers": HARBOR,
+    "/2/spaces/1HarborTicket/buyers": USER_TOKEN, "/2/communities/search?query=gardeners": HARBOR,
+    "/2/posts/search/recent?query=the": HARBOR, "/2/dm_events": HARBOR,
     f"/2/dm_conversations/with/{FRIEND}/dm_events": HARBOR,
     f"/2/chat/conversations/{FRIEND}-{OWN}/events": USER_TOKEN,
     "/2/broadcasts/1LvHarborRst1/chat": USER_TOKEN,
-}
+}  # fmt: skip
 """Lists that have more than one page at their default size, and who reads them."""
 
 

@@ -14,135 +14,102 @@ from tests.control.support import call, detail
 from tests.support import Sandbox
 
 GUESSES = """
-posts.create public_posts.create
-tweets.create public_posts.create
-tweet.create public_posts.create
-create_tweet public_posts.create
-tweet public_posts.create
-createTweet public_posts.create
-tweets.get public_posts.get
-get_tweet public_posts.get
-tweets.list public_posts.list
-tweets.lookup public_posts.list
-get_tweets public_posts.list
-posts.delete public_posts.delete
-tweets.delete public_posts.delete
-delete_tweet public_posts.delete
-tweets.hide public_posts.hide
-hide_reply public_posts.hide
-posts.search post_search.recent
-tweets.search post_search.recent
-search_recent_tweets post_search.recent
-search.recent post_search.recent
-tweets.search_all post_search.all
-searchAll post_search.all
-tweets.counts post_counts.recent
-get_recent_tweets_count post_counts.recent
-tweets.stream filtered_stream.open
-filtered_stream.connect filtered_stream.open
-rules.add stream_rules.change
-stream_rules.create stream_rules.change
-stream.rules stream_rules.list
-sample_stream.get sample_stream.open
-likes.add likes.create
-like likes.create
-tweets.like likes.create
-unlike likes.delete
-liked_tweets.list liked_posts.list
-liking_users.get liking_users.list
-retweets.create reposts.create
-retweet reposts.create
-tweets.retweet reposts.create
-unretweet reposts.delete
-retweets.list reposts.list
-quote_tweets.list quotes.list
-users.tweets timelines.posts
-users.mentions timelines.mentions
-home_timeline timelines.home
-users.lookup users.list
-users.by_username users.get_by_name
-get_user users.get
-get_users users.list
-user.get users.get
-get_me users.me
-follows.create following.create
-follow_user following.create
-users.unfollow following.delete
-users.following following.list
-users.followers followers.list
-blocks.create blocking.create
-users.block blocking.create
-unblock blocking.delete
-mutes.create muting.create
-users.mute muting.create
-bookmarks.add bookmarks.create
-remove_bookmark bookmarks.delete
-lists.add_member list_members.create
-remove_list_member list_members.delete
-lists.tweets list_posts.list
-pin_list pinned_lists.create
-lists.owned owned_lists.list
-search_spaces spaces.search
-space.get spaces.get
-webhook.create webhooks.create
-webhooks.register webhooks.create
-webhooks.get webhooks.list
-activity_subscriptions.create activity.create
-account_activity.create account_activity.subscribe
-upload_media media.upload
-media.upload_init media.initialize
-media.metadata media_metadata.create
-compliance.create compliance_jobs.create
-line_item.create line_items.create
-lineitems.create line_items.create
-line_items.add line_items.create
-line_items.edit line_items.update
-line_items.remove line_items.delete
-line_items.all line_items.list
-campaign.create campaigns.create
-createCampaign campaigns.create
-ad_accounts.list accounts.list
-account.list accounts.list
-promoted_tweets.create promoted_posts.create
-scheduled_tweets.create scheduled_posts.create
-draft_tweets.create draft_posts.create
-targeting.create targeting_criteria.create
-audiences.create custom_audiences.create
-funding.list funding_instruments.list
-poll_cards.create cards_poll.create
-catalogs.create product_catalogs.create
-stats.create_job stats_jobs.create
-oauth.requestToken oauth.request_token
-update_status older.statuses.update
-statuses.home_timeline older.statuses.home_timeline
-friends.list older.friends.list
-favorites.create older.favorites.create
-verify_credentials account.verify_credentials
-createPosts public_posts.create
-getPostsById public_posts.get
+public_posts.create: posts.create tweets.create tweet.create create_tweet tweet createTweet
+public_posts.create: createPosts
+public_posts.get: tweets.get get_tweet getPostsById
+public_posts.list: tweets.list tweets.lookup get_tweets
+public_posts.delete: posts.delete tweets.delete delete_tweet
+public_posts.hide: tweets.hide hide_reply
+post_search.recent: posts.search tweets.search search_recent_tweets search.recent
+post_search.all: tweets.search_all searchAll
+post_counts.recent: tweets.counts get_recent_tweets_count
+filtered_stream.open: tweets.stream filtered_stream.connect
+stream_rules.change: rules.add stream_rules.create
+stream_rules.list: stream.rules
+sample_stream.open: sample_stream.get
+likes.create: likes.add like tweets.like
+likes.delete: unlike
+liked_posts.list: liked_tweets.list
+liking_users.list: liking_users.get
+reposts.create: retweets.create retweet tweets.retweet
+reposts.delete: unretweet
+reposts.list: retweets.list
+quotes.list: quote_tweets.list
+timelines.posts: users.tweets
+timelines.mentions: users.mentions
+timelines.home: home_timeline
+users.list: users.lookup get_users
+users.get_by_name: users.by_username
+users.get: get_user user.get
+users.me: get_me
+following.create: follows.create follow_user
+following.delete: users.unfollow
+following.list: users.following
+followers.list: users.followers
+blocking.create: blocks.create users.block
+blocking.delete: unblock
+muting.create: mutes.create users.mute
+bookmarks.create: bookmarks.add
+bookmarks.delete: remove_bookmark
+list_members.create: lists.add_member
+list_members.delete: remove_list_member
+list_posts.list: lists.tweets
+pinned_lists.create: pin_list
+owned_lists.list: lists.owned
+spaces.search: search_spaces
+spaces.get: space.get
+webhooks.create: webhook.create webhooks.register
+webhooks.list: webhooks.get
+activity.create: activity_subscriptions.create
+account_activity.subscribe: account_activity.create
+media.upload: upload_media
+media.initialize: media.upload_init
+media_metadata.create: media.metadata
+compliance_jobs.create: compliance.create
+line_items.create: line_item.create lineitems.create line_items.add
+line_items.update: line_items.edit
+line_items.delete: line_items.remove
+line_items.list: line_items.all
+campaigns.create: campaign.create createCampaign
+accounts.list: ad_accounts.list account.list
+promoted_posts.create: promoted_tweets.create
+scheduled_posts.create: scheduled_tweets.create
+draft_posts.create: draft_tweets.create
+targeting_criteria.create: targeting.create
+custom_audiences.create: audiences.create
+funding_instruments.list: funding.list
+cards_poll.create: poll_cards.create
+product_catalogs.create: catalogs.create
+stats_jobs.create: stats.create_job
+oauth.request_token: oauth.requestToken
+older.statuses.update: update_status
+older.statuses.home_timeline: statuses.home_timeline
+older.friends.list: friends.list
+older.favorites.create: favorites.create
+account.verify_credentials: verify_credentials
 """
 
 
-@pytest.mark.parametrize(("guess", "meant"), [row.split() for row in GUESSES.split("\n") if row])
+@pytest.mark.parametrize(("guess", "meant"), [
+    (guess, meant) for meant, _, row in (line.partition(": ") for line in GUESSES.splitlines())
+    for guess in row.split()
+])  # fmt: skip
 def test_what_users_guess(guess: str, meant: str) -> None:
     """Paths, original names and methods of client libraries lead to the operation."""
     assert meant == suggest_operations(guess)[0]
 
 
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [
-        ("line_itms.create", "line_items.create"),
-        ("line_items.creat", "line_items.create"),
-        ("acounts.list", "accounts.list"),
-        ("users.gt", "users.get"),
-        ("older.statuses.updte", "older.statuses.update"),
-        ("custom_audience.permissions.create", "custom_audiences.permissions.create"),
-        ("Line_Items.Create", "line_items.create"),
-        ("create.line_items", "line_items.create"),
-        ("line-items/create", "line_items.create"),
-    ],
-)
+@pytest.mark.parametrize(("typed", "meant"), [
+    ("line_itms.create", "line_items.create"),
+    ("line_items.creat", "line_items.create"),
+    ("acounts.list", "accounts.list"),
+    ("users.gt", "users.get"),
+    ("older.statuses.updte", "older.statuses.update"),
+    ("custom_audience.permissions.create", "custom_audiences.permissions.create"),
+    ("Line_Items.Create", "line_items.create"),
+    ("create.line_items", "line_items.create"),
+    ("line-items/create", "line_items.create"),
+])  # fmt: skip
 def test_what_users_misspell(typed: str, meant: str) -> None:
     """An id that is nearly right leads to the right one."""
     assert f" Did you mean {meant!r}?" == hint_at_operation(typed)
@@ -161,15 +128,12 @@ def test_only_known_operations_are_suggested() -> None:
     assert suggest_operations("tweets.create", known)[0] == "post.create"
 
 
-@pytest.mark.parametrize(
-    ("pattern", "meant"),
-    [
-        ("tweets.create", "public_posts.create"),
-        ("line_item.*", "line_items.*"),
-        ("tweets.*", "public_posts.*"),
-        ("campaign", "campaigns.*"),
-    ],
-)
+@pytest.mark.parametrize(("pattern", "meant"), [
+    ("tweets.create", "public_posts.create"),
+    ("line_item.*", "line_items.*"),
+    ("tweets.*", "public_posts.*"),
+    ("campaign", "campaigns.*"),
+])  # fmt: skip
 def test_patterns(pattern: str, meant: str) -> None:
     """A pattern that matches nothing leads to an operation, or to a family."""
     with pytest.raises(BadPatterns, match=f"did you mean '{meant.replace('*', '[*]')}'"):
@@ -187,22 +151,11 @@ def test_in_scenarios() -> None:
     assert "Did you mean 'public_posts.create'? Allowed: public_posts.create, " in said
 
 
-def test_in_the_journal(box: Sandbox) -> None:
-    """A search of the journal for a guessed id is refused with the right one."""
-    said = detail(call(box, "GET", "/requests?operation=tweets.create"), 400)
-
-    assert "Did you mean 'public_posts.create'?" in said
-
-
-def test_in_the_list_for_agents(box: Sandbox) -> None:
-    """A page of a guessed operation is refused with the right one."""
-    said = detail(call(box, "GET", "/operations/tweets.create.txt"), 404)
-
-    assert "Did you mean 'public_posts.create'?" in said
-
-
-def test_in_a_documented_failure(box: Sandbox) -> None:
-    """The id of a failure of a guessed operation leads to that of the right one."""
-    said = detail(call(box, "POST", "/scenarios/tweets.create-403-453/activate"), 404)
-
-    assert "Did you mean 'public_posts.create-403" in said
+@pytest.mark.parametrize(("method", "path", "status", "hint"), [
+    ("GET", "/requests?operation=tweets.create", 400, "'public_posts.create'?"),
+    ("GET", "/operations/tweets.create.txt", 404, "'public_posts.create'?"),
+    ("POST", "/scenarios/tweets.create-403-453/activate", 404, "'public_posts.create-403"),
+])  # fmt: skip
+def test_in_the_control_plane(box: Sandbox, method: str, path: str, status: int, hint: str) -> None:
+    """A guessed id in the journal, the list for agents and a failure leads to the right one."""
+    assert f"Did you mean {hint}" in detail(call(box, method, path), status)

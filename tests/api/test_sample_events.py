@@ -23,7 +23,7 @@ from mock_platform.api.v2.objects.relations import (
     Relation,
 )
 from mock_platform.world.store.interface import Record
-from tests.support import BEARER, Sandbox, sandbox
+from tests.support import BEARER, Sandbox, Sandboxes, body_of, sandbox
 from tests.support_replay import Desk
 
 USER = "2244994945"
@@ -49,17 +49,10 @@ def newest(desk: Desk, number: int) -> list[Record]:
     return [entry.record for entry in desk.world.store.page("activities")][-number:]
 
 
-@pytest.mark.parametrize(
-    ("event_type", "expected"),
-    [
-        ("post.create", True),
-        ("like.create", True),
-        ("follow.unfollow", True),
-        ("dm.sent", True),
-        ("dm.read", False),
-        ("profile.update.bio", False),
-    ],
-)
+@pytest.mark.parametrize(("event_type", "expected"), [
+    ("post.create", True), ("like.create", True), ("follow.unfollow", True), ("dm.sent", True),
+    ("dm.read", False), ("profile.update.bio", False),
+])  # fmt: skip
 def test_which(event_type: str, expected: bool) -> None:
     """Posts, likes, follows and messages are records of the world."""
     assert expected == is_happening(event_type)
@@ -69,28 +62,22 @@ def test_which(event_type: str, expected: bool) -> None:
 def test_messages(desk: Desk, event_type: str, sends: bool) -> None:
     """A message is in the conversation afterwards, and both users hear of it."""
     activity = let(desk, event_type).activity
-
     (event,) = activity["payload"]["direct_message_events"]
     stored = desk.record("direct_messages", event["id"])
     assert (event_type, USER, MOMENT) == (
-        activity["event_type"],
-        activity["user_id"],
-        stored["created_at"],
-    )
+        activity["event_type"], activity["user_id"], stored["created_at"],
+    )  # fmt: skip
     assert sends == (stored["sender_id"] == USER)
     assert sends == (event["message_create"]["target"]["recipient_id"] != USER)
     assert ["dm.sent", "dm.received"] == [each["event_type"] for each in newest(desk, 2)]
 
 
-@pytest.mark.parametrize(
-    ("event_type", "direction", "counted", "step"),
-    [
-        ("follow.follow", None, "friends_count", 1),
-        ("follow.follow", "sent", "friends_count", 1),
-        ("follow.follow", "received", "followers_count", 1),
-        ("follow.unfollow", None, "friends_count", -1),
-    ],
-)
+@pytest.mark.parametrize(("event_type", "direction", "counted", "step"), [
+    ("follow.follow", None, "friends_count", 1),
+    ("follow.follow", "sent", "friends_count", 1),
+    ("follow.follow", "received", "followers_count", 1),
+    ("follow.unfollow", None, "friends_count", -1),
+])  # fmt: skip
 def test_follows(
     desk: Desk, event_type: str, direction: str | None, counted: str, step: int
 ) -> None:
@@ -169,20 +156,15 @@ def make(desk: Desk, event_type: str) -> dict[str, Any]:
         return make_payload(desk.world, event_type, desk.record("users", USER))
 
 
-def test_reading(desk: Desk) -> None:
-    """Somebody has read the user's newest message to them."""
-    (event,) = make(desk, "dm.read")["direct_message_mark_read_events"]
-
-    assert USER == event["target"]["recipient_id"] != event["sender_id"]
-    assert "1990181773551677440" == event["last_read_event_id"]
-
-
-def test_typing(desk: Desk) -> None:
-    """Somebody types to the user."""
+def test_reading_and_typing(desk: Desk) -> None:
+    """Somebody has read the user's newest message to them, or types to the user."""
+    (read,) = make(desk, "dm.read")["direct_message_mark_read_events"]
     payload = make(desk, "dm.indicate_typing")
-    (event,) = payload["direct_message_indicate_typing_events"]
+    (typed,) = payload["direct_message_indicate_typing_events"]
 
-    assert {event["sender_id"], USER} == set(payload["users"])
+    assert USER == read["target"]["recipient_id"] != read["sender_id"]
+    assert "1990181773551677440" == read["last_read_event_id"]
+    assert {typed["sender_id"], USER} == set(payload["users"])
 
 
 @pytest.mark.parametrize(("event_type", "sends"), [("chat.sent", True), ("chat.received", False)])
@@ -213,7 +195,6 @@ def test_chats(desk: Desk, event_type: str, sends: bool) -> None:
 def test_revocation(desk: Desk) -> None:
     """The app has no active token of the user afterwards, and the next revocation has none."""
     payload = make(desk, "oauth.revoke")
-
     match = {"user_id": USER, "state": "active"}
     assert (USER, "11827") == (payload["user_id"], payload["app_id"])
     assert 0 == desk.world.store.count("tokens", match)
@@ -234,11 +215,10 @@ def test_affiliation(desk: Desk) -> None:
     assert {} == desk.record("users", USER)["affiliation"]
 
 
-@pytest.mark.parametrize("event_type", ["broadcast.pause"])
-def test_no_sample(desk: Desk, event_type: str) -> None:
+def test_no_sample(desk: Desk) -> None:
     """For other types the payload is needed."""
-    with pytest.raises(CannotHappen, match=f"^payload is required for {event_type}"):
-        make(desk, event_type)
+    with pytest.raises(CannotHappen, match=r"^payload is required for broadcast.pause"):
+        make(desk, "broadcast.pause")
 
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -246,46 +226,36 @@ OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
 
 
 @pytest.fixture
-def box() -> Sandbox:
-    """A sandbox of its own, whose clock is frozen."""
-    return sandbox(freeze=NOW)
+def box(sandboxes: Sandboxes) -> Sandbox:
+    """A sandbox whose clock is frozen."""
+    return sandboxes.get(freeze=NOW)
 
 
 def emit(box: Sandbox, event_type: str, status: int = 201, **more: Any) -> Any:
     """Let something happen to the well-known user, unless given otherwise."""
     body = {"event_type": event_type, "user_id": OWN} | more
-    answer = box.client.post("/_mock/events", json=body)
-    assert answer.status_code == status, answer.get_data(as_text=True)
-    return answer.get_json()
-
-
-def read(box: Sandbox, path: str, status: int = 200) -> Any:
-    """The answer to a GET with the bearer token."""
-    answer = box.client.get(path, headers={"Authorization": f"Bearer {BEARER}"})
-    assert answer.status_code == status, answer.get_data(as_text=True)
-    return answer.get_json()
+    return body_of(box.client.post("/_mock/events", json=body), status)
 
 
 def add_user(box: Sandbox) -> str:
     """Add a user without posts; the id."""
-    user = {"id": "7", "screen_name": "ada", "name": "Ada"}
-    answer = box.client.put("/_mock/state/users/7", json=user)
-    assert answer.status_code == 200, answer.get_data(as_text=True)
+    body_of(box.client.put("/_mock/state/users/7", json={"screen_name": "ada", "name": "Ada"}))
     return "7"
 
 
 def activities(box: Sandbox) -> list[tuple[str, str]]:
     """The type and the user of everything that happened."""
-    page = box.platform.worlds.default.store.page("activities")
-    return [(entry.record["event_type"], entry.record["user_id"]) for entry in page]
+    found = [entry.record for entry in box.world.store.page("activities")]
+    return [(each["event_type"], each["user_id"]) for each in found]
 
 
 def test_a_post_is_made(box: Sandbox) -> None:
     """post.create makes a post that can be read, at the moment that was asked for."""
     activity = emit(box, "post.create", created_at="now-2h")["activity"]
     post_id = activity["payload"]["id"]
+    fields: dict[str, Any] = {"post.fields": "created_at,author_id"}
+    shown = box.read(f"/2/posts/{post_id}", keys=BEARER, **fields)["data"]
 
-    shown = read(box, f"/2/posts/{post_id}?post.fields=created_at,author_id")["data"]
     assert activity["payload"]["text"] == shown["text"]
     assert (OWN, "2026-11-22T10:00:00.000Z") == (shown["author_id"], shown["created_at"])
     assert post_id == activity["event_uuid"]
@@ -305,42 +275,36 @@ def test_a_post_is_deleted(box: Sandbox) -> None:
     deleted = emit(box, "post.delete")["activity"]["payload"]
 
     assert {"id": made, "author_id": OWN} == deleted
-    read(box, f"/2/posts/{made}", 404)
+    assert box.read(f"/2/posts/{made}", keys=BEARER, status=404)
     refused = emit(box, "post.delete", 422, user_id=add_user(box))
     assert "has no post that could be deleted" in str(refused)
 
 
-@pytest.mark.parametrize(
-    ("kind", "reference", "count"),
-    [("reply", "replied_to", "reply_count"), ("quote", "quoted", "quote_count"),
-     ("repost", "reposted", "repost_count")],
-)  # fmt: skip
+@pytest.mark.parametrize(("kind", "reference", "count"), [
+    ("reply", "replied_to", "reply_count"), ("quote", "quoted", "quote_count"),
+    ("repost", "reposted", "repost_count"),
+])  # fmt: skip
 def test_others_answer(box: Sandbox, kind: str, reference: str, count: str) -> None:
     """Another user replies to, quotes or reposts the newest post, which is counted there."""
     original = emit(box, "post.create")["activity"]["payload"]["id"]
     payload = emit(box, f"post.{kind}.create")["activity"]["payload"]
+    fields: dict[str, Any] = {"post.fields": "public_metrics"}
+    shown = box.read(f"/2/posts/{original}", keys=BEARER, **fields)["data"]
 
     assert {"type": reference, "id": original} in payload["referenced_posts"]
     assert OWN != payload["author_id"]
-    counts = read(box, f"/2/posts/{original}?post.fields=public_metrics")["data"]["public_metrics"]
-    assert 1 == counts[count]
-    assert [("post.create", payload["author_id"]), (f"post.{kind}.create", OWN)] == (
-        activities(box)[-2:]
-    )
+    assert 1 == shown["public_metrics"][count]
+    latest = [("post.create", payload["author_id"]), (f"post.{kind}.create", OWN)]
+    assert latest == activities(box)[-2:]
 
 
 def test_others_mention(box: Sandbox) -> None:
-    """Another user names the user in a post."""
-    payload = emit(box, "post.mention.create")["activity"]["payload"]
+    """Another user names the user in a post, or quotes one, which is made first for a new user."""
+    mention = emit(box, "post.mention.create")["activity"]["payload"]
+    quote = emit(box, "post.quote.create", user_id=add_user(box))["activity"]["payload"]
+    (reference,) = quote["referenced_posts"]
 
-    assert [OWN] == [mention["id"] for mention in payload["entities"]["mentions"]]
-
-
-def test_answers_need_no_post(box: Sandbox) -> None:
-    """A user without posts makes one first."""
-    payload = emit(box, "post.quote.create", user_id=add_user(box))["activity"]["payload"]
-
-    [reference] = payload["referenced_posts"]
+    assert [OWN] == [each["id"] for each in mention["entities"]["mentions"]]
     assert "7" == box.record("posts", reference["id"])["_user_id"]
 
 
@@ -366,9 +330,9 @@ def test_a_payload_is_a_post_as_well(box: Sandbox) -> None:
     payload = {"id": "77", "text": "From a test", "author_id": OTHER}
     emit(box, "post.create", user_id=OTHER, payload=payload)
 
-    assert "From a test" == read(box, "/2/posts/77")["data"]["text"]
+    assert "From a test" == box.read("/2/posts/77", keys=BEARER)["data"]["text"]
     emit(box, "post.delete", user_id=OTHER, payload={"id": "77", "author_id": OTHER})
-    read(box, "/2/posts/77", 404)
+    assert box.read("/2/posts/77", keys=BEARER, status=404)
 
 
 def test_a_payload_that_is_no_post(box: Sandbox) -> None:
@@ -377,7 +341,7 @@ def test_a_payload_that_is_no_post(box: Sandbox) -> None:
 
     assert {"id": "77", "mood": "good"} == answer["activity"]["payload"]
     assert any("not stored as a post" in text for text in answer["warnings"])
-    read(box, "/2/posts/77", 404)
+    assert box.read("/2/posts/77", keys=BEARER, status=404)
 
 
 def test_protected_users(box: Sandbox) -> None:
@@ -389,9 +353,9 @@ def test_protected_users(box: Sandbox) -> None:
     assert [] == activities(box)
 
 
-@pytest.mark.parametrize(
-    "named", [{}, {"user_id": "harbor_roasters"}, {"user_id": "@Harbor_Roasters"}]
-)
+@pytest.mark.parametrize("named", [
+    {}, {"user_id": "harbor_roasters"}, {"user_id": "@Harbor_Roasters"},
+])  # fmt: skip
 def test_a_user_by_default_or_by_name(box: Sandbox, named: dict[str, str]) -> None:
     """Without a user it happens to the first one; a screen name is as good as an id."""
     answer = box.client.post("/_mock/events", json={"event_type": "post.create", **named})

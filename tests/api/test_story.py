@@ -18,11 +18,9 @@ from tests.support import sandbox
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 HISTORY_TABLES = {
-    "CAMPAIGN": "campaigns",
-    "LINE_ITEM": "line_items",
-    "PROMOTED_POST": "promoted_posts",
+    "CAMPAIGN": "campaigns", "LINE_ITEM": "line_items", "PROMOTED_POST": "promoted_posts",
     "TARGETING_CRITERIA": "targeting_criteria",
-}
+}  # fmt: skip
 CAMPAIGN_SNAPSHOT = {
     "name", "start_time", "end_time", "daily_budget_amount_local_micro",
     "total_budget_amount_local_micro", "entity_status", "standard_delivery", "frequency_cap",
@@ -97,17 +95,14 @@ def test_nothing_is_older_than_what_it_refers_to(world: World) -> None:
     assert seen
 
 
-@pytest.mark.parametrize(
-    ("table", "field", "parents"),
-    [
-        ("campaigns", "funding_instrument_id", "funding_instruments"),
-        ("line_items", "campaign_id", "campaigns"),
-        ("promoted_posts", "line_item_id", "line_items"),
-        ("promoted_posts", "post_id", "posts"),
-        ("targeting_criteria", "line_item_id", "line_items"),
-        ("line_item_curated_categories", "line_item_id", "line_items"),
-    ],
-)
+@pytest.mark.parametrize(("table", "field", "parents"), [
+    ("campaigns", "funding_instrument_id", "funding_instruments"),
+    ("line_items", "campaign_id", "campaigns"),
+    ("promoted_posts", "line_item_id", "line_items"),
+    ("promoted_posts", "post_id", "posts"),
+    ("targeting_criteria", "line_item_id", "line_items"),
+    ("line_item_curated_categories", "line_item_id", "line_items"),
+])  # fmt: skip
 def test_what_hangs_together_is_of_one_account(
     world: World, table: str, field: str, parents: str
 ) -> None:
@@ -171,10 +166,8 @@ def test_line_items_name_apps_and_categories_that_exist(world: World) -> None:
             if line_item[field] is not None:
                 match = {
                     "_account_id": line_item["_account_id"],
-                    "app_store_identifier": line_item[field],
-                    "os_type": system,
-                    "deleted": False,
-                }
+                    "app_store_identifier": line_item[field], "os_type": system, "deleted": False,
+                }  # fmt: skip
                 assert world.store.page("account_apps", match), line_item["id"]
                 seen += 1
     assert seen
@@ -199,10 +192,8 @@ def test_a_history_begins_with_the_creation(world: World) -> None:
         data = first["entity_data"]
         assert ("CREATE", {}) == (first["change_type"], first["changes"])
         assert (record["created_at"],) * 3 == (
-            first["change_time"],
-            data["created_at"],
-            data["updated_at"],
-        )
+            first["change_time"], data["created_at"], data["updated_at"],
+        )  # fmt: skip
         assert not [entry for entry in others if entry["change_type"] == "CREATE"]
         kinds.add(first["entity"])
     assert {"CAMPAIGN", "LINE_ITEM", "PROMOTED_POST"} <= kinds
@@ -294,7 +285,6 @@ def test_media_that_is_posted_was_posted(world: World) -> None:
     """A library object says posted exactly if a post of the account shows it."""
     used = {key for post in records(world, "posts") for key in post["_media_keys"]}
     said = {m["media_key"] for m in records(world, "media_library") if m["posted"]}
-
     library = {media["media_key"] for media in records(world, "media_library")}
 
     assert used & library <= said

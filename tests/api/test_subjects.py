@@ -63,7 +63,6 @@ def test_only_its_subject_names_an_operation() -> None:
         own[API / subject.replace(".", "/")] = {
             each.id for each in getattr(package, "OPERATIONS", ())
         }
-
     found = [
         f"{file.relative_to(API.parent)}: {text}"
         for file in sorted(API.parent.rglob("*.py"))

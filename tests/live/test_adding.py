@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,40 @@ ROOT = Path(__file__).parents[2]
 COPIED = (
     "mock_platform", "fixtures", "scenarios", "docs", "tests", "clients", "pyproject.toml",
 )  # fmt: skip
+OPERATION, EFFECT, STORE, OPTION, COMMAND, ROUTE = (
+    f"docs/contributing/adding-{name}.md"
+    for name in (
+        "an-operation",
+        "an-effect",
+        "a-store",
+        "an-option",
+        "a-command",
+        "a-control-route",
+    )
+)
+TESTED = (
+    "tests/api/ads/test_stickers.py",
+    "tests/api/test_subjects.py",
+    "tests/api/ads/test_every_list.py",
+    "tests/core/test_assumptions.py",
+    "tests/core/original_names",
+    "tests/control/test_operation_pages.py",
+    "tests/scenario/test_headers.py",
+    "tests/scenario/test_format.py",
+    "tests/world/store/test_archive.py",
+    "tests/world/store/test_backends.py::test_every_backend_passes_the_contract_suite",
+    "tests/cli/test_commands.py",
+    "tests/control/test_counts.py",
+    "tests/control/test_description.py",
+    "tests/test_docs.py::test_every_control_route_is_documented",
+)
+WORDS = (
+    "stickers", "folder_is_a_subject", "subject_shows", "sentence", "have_an_example", "headers",
+    "(test_archive and json)", "contract_suite", "option", "(test_commands and documented)",
+    "route_is_documented", "twin", "(explains and count)", "test_counts", "everything_served",
+    "bodies_of_routes", "ids_occur_once",
+)  # fmt: skip
+"""Words in the names of those tests that look at everything there is, and of those of the pages."""
 WRITE = """
 import sys
 from docs.generators.pages import DOCS, PAGES
@@ -65,20 +100,6 @@ with MockPlatform.start(store="json:worlds.json") as platform:
 """A world that is kept by one server and found by the next."""
 
 
-@pytest.fixture
-def copy(tmp_path: Path) -> Path:
-    """A copy of the checkout, without what git does not have."""
-    # What is compiled already is copied as well: it fits as long as the times of the files do.
-    unwanted = shutil.ignore_patterns("node_modules", ".*")
-    for name in COPIED:
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, tmp_path / name, ignore=unwanted)
-        else:
-            shutil.copy(source, tmp_path / name)
-    return tmp_path
-
-
 def follow(page: str, copy: Path) -> None:
     """Write the files of a page, and put its lines into their tables."""
     text = Page(page).text
@@ -103,14 +124,6 @@ def run(copy: Path, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
     return python(*args, cwd=copy, env=environment(PYTHONPATH=str(copy), **env))
 
 
-def run_tests(copy: Path, *names: str) -> str:
-    """The last line of what pytest reports in the copy."""
-    plain = ["-p", "no:randomly", "-p", "no:cacheprovider"]
-    done = run(copy, "-m", "pytest", "-q", *plain, *names)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout.splitlines()[-1]
-
-
 def check_words(page: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Apply the rules for docstrings to the modules of a page, and to nothing else."""
     modules = {name: text for name, text in _FILE.findall(Page(page).text) if name.endswith(".py")}
@@ -131,78 +144,6 @@ def check_words(page: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         test_words.test_no_old_phrases_in_docstrings()
 
 
-def test_an_operation(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder, a file of fixtures and one line make four operations, their page and scenario.
-
-    Example, right, limit, original names and sentence are in the folder too, and recordings of the
-    subject become records.
-    """
-    follow("docs/contributing/adding-an-operation.md", copy)
-    check_words("docs/contributing/adding-an-operation.md", copy, monkeypatch)
-
-    data = ["../mock_platform/core/codes.json", "../mock_platform/cli/constants.json"]
-    # One process for all of it: to load the platform takes longer than what is asked.
-    program = WRITE + _LIMITS + _IMPORTED + _WHERE
-    done = run(copy, "-c", program, *data, "operations.md", "scenarios.md", "tables.md")
-    summary = run_tests(
-        copy,
-        "tests/api/ads/test_stickers.py",
-        "tests/api/test_subjects.py",
-        "tests/api/ads/test_every_list.py",
-        "tests/core/test_assumptions.py",
-        "tests/core/original_names",
-        "tests/control/test_operation_pages.py",
-        "-k",
-        "stickers or subject or sentence or example",
-    )
-
-    assert (done.returncode, done.stderr) == (0, "")
-    limits, imported, where = done.stdout.split("\n", 2)
-    assert ("[10000, 10000]", "['Beans', 'Mug']") == (limits, imported)
-    assert "mock_platform/api/ads/stickers/operations.py:" in where
-    assert "failed" not in summary
-    shown = (copy / "docs" / "scenarios.md").read_text("utf-8")
-    section = shown.partition("### sticker-name-taken\n")[2].partition("\n## ")[0]
-    assert "Answers `400`, `application/json`, code `INVALID_PARAMETER`." in section
-    for page, text in {"operations": "`stickers.create`", "tables": "## `stickers`"}.items():
-        assert text in (copy / "docs" / f"{page}.md").read_text("utf-8")
-
-
-def test_an_effect(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A module and one line make an effect, with its form and its page."""
-    follow("docs/contributing/adding-an-effect.md", copy)
-    check_words("docs/contributing/adding-an-effect.md", copy, monkeypatch)
-
-    pages = run(copy, "-c", WRITE, "scenario-format.md")
-    summary = run_tests(
-        copy, "tests/scenario/test_headers.py", "tests/scenario/test_format.py", "-k", "headers"
-    )
-
-    assert (pages.returncode, pages.stderr) == (0, "")
-    assert "passed" in summary
-    assert "failed" not in summary
-    assert "### headers\n" in (copy / "docs" / "scenario-format.md").read_text("utf-8")
-
-
-def test_a_store(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A module and one line make a backend that `serve` keeps its worlds in."""
-    follow("docs/contributing/adding-a-store.md", copy)
-    check_words("docs/contributing/adding-a-store.md", copy, monkeypatch)
-
-    # Both in one process, with the names of the tests where a keyword would take others too.
-    suite = "tests/world/store/test_backends.py::test_every_backend_passes_the_contract_suite"
-    summary = run_tests(
-        copy, "tests/world/store/test_archive.py", suite, "-k", "json or contract_suite"
-    )
-    kept = run(copy, "-c", _KEPT)
-
-    passed = re.match(r"(\d+) passed", summary)
-    assert passed is not None
-    assert int(passed[1]) > 10
-    assert "failed" not in summary
-    assert (kept.stdout, kept.stderr) == ("['Kept']\n", "")
-
-
 def put_before(file: Path, start: str, text: str) -> None:
     """Put a text into a module, before the first place that begins so."""
     whole = file.read_text("utf-8")
@@ -217,55 +158,140 @@ def add_rows(page: str, copy: Path, name: str) -> None:
         opened.write(rows)
 
 
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the checkout, without what git does not have, in which every page was followed."""
+    copy = tmp_path_factory.mktemp("copy")
+    # What is compiled already is copied as well: it fits as long as the times of the files do.
+    unwanted = shutil.ignore_patterns("node_modules", ".*")
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, copy / name, ignore=unwanted)
+        else:
+            shutil.copy(source, copy / name)
+    package = copy / "mock_platform"
+    field, line = Page(OPTION).blocks("text")
+    put_before(package / "settings.py", "    max_worlds: int", field)
+    put_before(package / "cli" / "options.py", '    Setting("max-worlds"', line)
+    options, _, work = Page(COMMAND).blocks("text")
+    put_before(package / "cli" / "live_commands.py", "LIVE_COMMANDS: ", options)
+    put_before(package / "cli" / "remote_commands.py", "def show_worlds(", work)
+    imported, _ = Page(ROUTE).blocks("text")
+    put_before(package / "control" / "routes.py", "    coverage,\n", imported)
+    for page in (OPERATION, EFFECT, STORE, COMMAND, ROUTE):
+        follow(page, copy)
+    for page, name in {
+        OPTION: "command-line",
+        COMMAND: "command-line",
+        ROUTE: "control-plane",
+    }.items():
+        add_rows(page, copy, f"{name}.md")
+    return copy
+
+
+@pytest.fixture(scope="module")
+def passed(copy: Path) -> Collection[str]:
+    """The tests that passed in the copy, of those that the pages name; none of them failed."""
+    plain = ["-p", "no:randomly", "-p", "no:cacheprovider"]
+    done = run(copy, "-m", "pytest", "-q", "-rp", *plain, *TESTED, "-k", " or ".join(WORDS))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return re.findall(r"^PASSED (.*)$", done.stdout, re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def told(copy: Path) -> str:
+    """What a program says that writes pages and tries what was added."""
+    # One process for all of it: to load the platform takes longer than what is asked.
+    data = ["../mock_platform/core/codes.json", "../mock_platform/cli/constants.json"]
+    pages = ["operations.md", "scenarios.md", "tables.md", "scenario-format.md"]
+    done = run(copy, "-c", WRITE + _LIMITS + _IMPORTED + _KEPT + _WHERE, *data, *pages)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+@pytest.mark.parametrize("page", [OPERATION, EFFECT, STORE])
+def test_the_modules_of_a_page_have_docstrings(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the rules for those of the package ask."""
+    check_words(page, tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("beginning", "least"),
+    [
+        ("tests/api/ads/test_stickers.py", 1),  # an operation
+        ("tests/api/test_subjects.py", 1),
+        ("tests/api/ads/test_every_list.py", 1),
+        ("tests/core/original_names", 1),
+        ("tests/control/test_operation_pages.py", 1),
+        ("tests/scenario/test_headers.py", 1),  # an effect
+        ("tests/scenario/test_format.py", 1),
+        ("tests/world/store/test_archive.py", 10),  # a store
+        ("tests/world/store/test_backends.py::test_every_backend_passes_the_contract_suite", 1),
+        ("tests/cli/test_commands.py", 4),  # an option and a command
+        ("tests/control/test_counts.py", 1),  # a control route
+        ("tests/control/test_description.py", 3),
+        ("tests/test_docs.py::test_every_control_route_is_documented", 1),
+    ],
+)
+def test_tests_of_what_was_added_pass(passed: Collection[str], beginning: str, least: int) -> None:
+    """The tests of each page, and those of the suite that look at everything there is."""
+    assert sum(name.startswith(beginning) for name in passed) >= least
+
+
+def test_an_operation(copy: Path, told: str) -> None:
+    """A folder, a file of fixtures and one line make four operations, their page and scenario.
+
+    Example, right, limit, original names and sentence are in the folder too, and recordings of the
+    subject become records.
+    """
+    limits, imported, _, where = told.split("\n", 3)
+    assert ("[10000, 10000]", "['Beans', 'Mug']") == (limits, imported)
+    assert "mock_platform/api/ads/stickers/operations.py:" in where
+    modules = {Path(name).parent for name, _ in _FILE.findall(Page(OPERATION).text)}
+    assert {"mock_platform/api/ads/stickers"} == {
+        str(folder) for folder in modules if folder.parts[0] == "mock_platform"
+    }
+    shown = (copy / "docs" / "scenarios.md").read_text("utf-8")
+    section = shown.partition("### sticker-name-taken\n")[2].partition("\n## ")[0]
+    assert "Answers `400`, `application/json`, code `INVALID_PARAMETER`." in section
+    for page, text in {"operations": "`stickers.create`", "tables": "## `stickers`"}.items():
+        assert text in (copy / "docs" / f"{page}.md").read_text("utf-8")
+
+
+@pytest.mark.usefixtures("told")
+def test_an_effect(copy: Path) -> None:
+    """A module and one line make an effect, with its form and its page."""
+    assert "### headers\n" in (copy / "docs" / "scenario-format.md").read_text("utf-8")
+
+
+def test_a_store(told: str) -> None:
+    """A module and one line make a backend that `serve` keeps its worlds in."""
+    assert "['Kept']" == told.splitlines()[2]
+
+
 def test_an_option(copy: Path) -> None:
     """A field, a line and a row make an option of `serve` that its environment variable sets."""
-    field, line = Page("docs/contributing/adding-an-option.md").blocks("text")
-    put_before(copy / "mock_platform/settings.py", "    max_worlds: int", field)
-    put_before(copy / "mock_platform/cli/options.py", '    Setting("max-worlds"', line)
-    add_rows("docs/contributing/adding-an-option.md", copy, "command-line.md")
-
     refused = run(copy, "-m", "mock_platform", "serve", MOCK_PLATFORM_SERVE_MAX_PARAMETERS="0")
-    summary = run_tests(copy, "tests/cli/test_commands.py", "-k", "option")
 
     assert refused.returncode == 2
     assert "'--max-parameters'" in refused.stderr
-    assert "failed" not in summary
 
 
 def test_a_command(copy: Path) -> None:
     """Two functions, a line and a section make a command, which asks a running server."""
-    page = "docs/contributing/adding-a-command.md"
-    options, _, work = Page(page).blocks("text")
-    put_before(copy / "mock_platform/cli/live_commands.py", "LIVE_COMMANDS: ", options)
-    put_before(copy / "mock_platform/cli/remote_commands.py", "def show_worlds(", work)
-    follow(page, copy)
-    add_rows(page, copy, "command-line.md")
-
     command = ["-m", "mock_platform", "count"]
     done = run(copy, "-m", "mock_platform", "run", "--", sys.executable, *command)
-    summary = run_tests(
-        copy, "tests/cli/test_commands.py", "-k", "documented or twin or (explains and count)"
-    )
 
     assert (done.stdout, done.returncode) == ("0\n", 0), done.stderr
-    assert summary.startswith("3 passed")
 
 
 def test_a_control_route(copy: Path) -> None:
     """A module, a line and a row make a route that checks its query and is described."""
-    page = "docs/contributing/adding-a-control-route.md"
-    imported, _ = Page(page).blocks("text")
-    put_before(copy / "mock_platform/control/routes.py", "    coverage,\n", imported)
-    follow(page, copy)
-    add_rows(page, copy, "control-plane.md")
-
     described = run(copy, "-m", "mock_platform", "openapi")
-    summary = run_tests(
-        copy, "tests/control/test_counts.py", "tests/control/test_description.py",
-        "tests/test_docs.py::test_every_control_route_is_documented",
-    )  # fmt: skip
 
     found = json.loads(described.stdout)["paths"]["/_mock/counts"]["get"]
     assert found["operationId"] == "control.counts.count_records"
     assert [each["name"] for each in found["parameters"]] == ["begins"]
-    assert "failed" not in summary

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from mock_platform import MockPlatform
 from mock_platform.cli.enclosure import CannotEnclose, Enclosure
+from mock_platform.cli.main import group
 from mock_platform.settings import ConnectionSettings
 from tests.commands import environment, finished
 from tests.conftest import Tool
@@ -48,14 +52,8 @@ LANGUAGES = [
     if language not in {"ruby", "php"} or any(map(shutil.which, names))
 ]
 """All but those of which machines for tests often have no interpreter, unless this one has it."""
-
-
-@pytest.fixture(scope="module")
-def enclosing() -> None:
-    """A system that lays files over a command's; without one the test is skipped."""
-    ran = finished([*RUN, "true"])
-    if MISSING in ran.stderr:
-        pytest.skip(ran.stderr.splitlines()[0])
+PLAIN = {"perl"}
+"""Languages whose program uses no TLS."""
 
 
 def run(*command: str, **env: str) -> subprocess.CompletedProcess[str]:
@@ -63,25 +61,81 @@ def run(*command: str, **env: str) -> subprocess.CompletedProcess[str]:
     return finished([*RUN, *command], env=environment(**env))
 
 
-@pytest.mark.usefixtures("enclosing")
+@dataclass(frozen=True)
+class Enclosed:
+    """What a shell did under `run`, one program after the other, before it was killed."""
+
+    folder: Path
+    languages: Sequence[str]
+    ran: subprocess.CompletedProcess[str]
+
+    def read(self, name: str) -> str:
+        """What a program wrote."""
+        return (self.folder / name).read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def enclosed(python_libraries: Path, tmp_path_factory: pytest.TempPathFactory) -> Enclosed:
+    """One command for all programs: to start a server takes longer than any of them.
+
+    Without a system that lays files over a command's, the tests are skipped.
+    """
+    folder = tmp_path_factory.mktemp("enclosed")
+    sdk = folder / "vendor" / "some" / "sdk" / "src" / "cacert.pem"
+    sdk.parent.mkdir(parents=True)
+    sdk.write_text("none\n")
+    found = {name: next(filter(None, map(shutil.which, OTHERS[name][0])), None) for name in OTHERS}
+    programs = {name: [path, *OTHERS[name][1]] for name, path in found.items() if path is not None}
+    lines = [f"{shlex.join(words)} > {name}" for name, words in programs.items()]
+    library = shlex.join([sys.executable, str(PYTHON_PROGRAM), "pycurl"])
+    lines += [
+        f'PYTHONPATH="$PYTHONPATH:{python_libraries}" {library} > libcurl 2>&1',
+        f"curl --noproxy '*' -sS --cacert {sdk} -o /dev/null -w '%{{http_code}}' {ADDRESS} > sdk",
+        "head -2 /etc/hosts > hosts",
+        "bash -c 'kill -PIPE $$'; echo $? > pipe",
+        "kill -9 $$",
+    ]
+    ran = finished([*RUN, "sh", "-c", "\n".join(lines)], cwd=folder, env=environment())
+    if MISSING in ran.stderr:
+        pytest.skip(ran.stderr.splitlines()[0])
+    return Enclosed(folder, [*programs], ran)
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_any_program(language: str, tool: Tool) -> None:
-    """What uses the system's names and authorities is answered, and `--explain` names its host."""
-    names, arguments = OTHERS[language]
+def test_any_program(enclosed: Enclosed, language: str, tool: Tool) -> None:
+    """What uses the system's names and authorities is answered."""
+    tool(*OTHERS[language][0])
 
-    ran = run(tool(*names), *arguments)
-
-    assert (0, "200") == (ran.returncode, ran.stdout.strip()), ran.stderr
-    port = 80 if language == "perl" else 443
-    assert f" x api.x.com:{port}: answered here" in ran.stderr
+    assert "200" == enclosed.read(language).strip(), enclosed.ran.stderr
 
 
-@pytest.mark.usefixtures("enclosing")
-def test_libcurl(python_libraries: Path) -> None:
+def test_libcurl(enclosed: Enclosed) -> None:
     """Libcurl as a library of Python, without what runs at Python's start for other libraries."""
-    ran = run(sys.executable, str(PYTHON_PROGRAM), "pycurl", PYTHONPATH=str(python_libraries))
+    assert "pycurl 200\n" == enclosed.read("libcurl"), enclosed.ran.stderr
 
-    assert (0, "pycurl 200\n") == (ran.returncode, ran.stdout), ran.stderr
+
+def test_hosts_are_named(enclosed: Enclosed) -> None:
+    """`--explain` counts the connections of all programs, whatever their language."""
+    plain = len(PLAIN & {*enclosed.languages})
+    others = len(enclosed.languages) - plain + 2  # libcurl, and curl with an SDK's authorities
+
+    for count, port in ((plain, 80), (others, 443)):
+        assert not count or f" {count} x api.x.com:{port}: answered here" in enclosed.ran.stderr
+
+
+def test_what_the_command_sees(enclosed: Enclosed) -> None:
+    """Its files are its own, an SDK's authorities too; the machine's are as before."""
+    sdk = enclosed.folder / "vendor" / "some" / "sdk" / "src" / "cacert.pem"
+
+    assert "127.77.80.1 x.com\n127.77.80.2 api.x.com\n" == enclosed.read("hosts")
+    assert "200" == enclosed.read("sdk")
+    assert "127.77.80" not in Path("/etc/hosts").read_text("utf-8")
+    assert "none\n" == sdk.read_text("utf-8")
+
+
+def test_the_end_of_the_command(enclosed: Enclosed) -> None:
+    """Its status and the signals that it knows are as without a namespace."""
+    assert (137, "141\n") == (enclosed.ran.returncode, enclosed.read("pipe"))
 
 
 def test_libraries_of_python(python_libraries: Path) -> None:
@@ -127,33 +181,7 @@ def test_a_start_file_of_the_user(tmp_path: Path) -> None:
     assert (0, "1 []\n") == (ran.returncode, ran.stdout), ran.stderr
 
 
-@pytest.mark.usefixtures("enclosing")
-def test_what_the_command_sees(tmp_path: Path) -> None:
-    """Its files are its own, an SDK's authorities too; the machine's are as before."""
-    sdk = tmp_path / "vendor" / "some" / "sdk" / "src" / "cacert.pem"
-    sdk.parent.mkdir(parents=True)
-    sdk.write_text("none\n")
-    hosts = Path("/etc/hosts").read_text("utf-8")
-    code = f"head -2 /etc/hosts; curl --noproxy '*' -sS --cacert {sdk} -o /dev/null {ADDRESS}"
-
-    ran = finished([*RUN, "sh", "-c", code], cwd=tmp_path)
-
-    assert (0, "127.77.80.1 x.com\n127.77.80.2 api.x.com\n") == (ran.returncode, ran.stdout)
-    assert (hosts, "none\n") == (Path("/etc/hosts").read_text("utf-8"), sdk.read_text("utf-8"))
-
-
-@pytest.mark.usefixtures("enclosing")
-@pytest.mark.parametrize(
-    ("code", "status"), [("exit 7", 7), ("kill -9 $$", 137), ("kill -PIPE $$", 141)]
-)
-def test_the_end_of_the_command(code: str, status: int) -> None:
-    """Its status and the signals that it knows are as without a namespace."""
-    assert (
-        status == run("bash", "-o", "pipefail", "-c", f"{code} || exit $(( $? % 141 ))").returncode
-    )
-
-
-@pytest.mark.usefixtures("enclosing")
+@pytest.mark.usefixtures("enclosed")
 def test_a_file_that_is_no_program(tmp_path: Path) -> None:
     """It is refused as without a namespace."""
     (file := tmp_path / "text").write_text("text")
@@ -164,9 +192,10 @@ def test_a_file_that_is_no_program(tmp_path: Path) -> None:
 
 
 def test_other_hosts_are_named() -> None:
-    """`--explain` lists them too, and says that nothing stopped them."""
+    """`--explain` lists them too, and says that nothing stopped them; the status is passed on."""
     ran = run(sys.executable, "-c", "import socket; socket.create_connection(('no.invalid', 443))")
 
+    assert ran.returncode == 1
     assert "past the proxy: 1 x no.invalid:443: not answered here, and not stopped" in ran.stderr
 
 
@@ -187,9 +216,9 @@ def test_where_the_system_does_not_allow_it() -> None:
 @pytest.mark.parametrize("option", ["--explain", "--no-enclose"])
 def test_options_that_need_the_proxy(option: str) -> None:
     """Alone they are refused."""
-    refused = finished([*RUN[:4], option, "--", "true"])
+    refused = CliRunner().invoke(group, ["run", option, "--", "true"])
 
-    assert (2, True) == (refused.returncode, f"{option} needs --intercept" in refused.stderr)
+    assert (2, True) == (refused.exit_code, f"{option} needs --intercept" in refused.output)
 
 
 def test_without_files_of_its_own() -> None:

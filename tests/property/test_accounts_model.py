@@ -11,9 +11,8 @@ from werkzeug.test import TestResponse
 
 from mock_platform.api.ads.accounts.records import INDUSTRY_TYPES
 from mock_platform.api.ads.accounts.settings import SANDBOX_KEYS
-from tests.api.ads.cards.creatives import data
 from tests.property.machine import Family, run
-from tests.support import HARBOR, NORTHBIKE, Keys
+from tests.support import HARBOR, NORTHBIKE, Keys, data_of
 
 USERS = {"2244994945": HARBOR, "3805104374": NORTHBIKE}
 NAMES = st.sampled_from(["Harbor", "harbor two", "HARBOR", "Straße", "STRASSE", "ß", " x", "é"])
@@ -62,7 +61,7 @@ class Accounts(Family):
     @rule(who=WHO)
     def create(self, who: str) -> None:
         """A created account is the caller's, with the defaults and the world's time."""
-        found = data(self.ask(who, "POST", "/sandbox/12/accounts"))
+        found = data_of(self.ask(who, "POST", "/sandbox/12/accounts"))
         expected = {
             "id": found["id"],
             "name": "Sandbox account",
@@ -90,7 +89,7 @@ class Accounts(Family):
         if self.refused(who, account, response):
             return
         account.fields |= sent | {"updated_at": self.now}
-        assert data(response) == account.fields
+        assert data_of(response) == account.fields
 
     @rule(who=WHO, which=WHICH)
     def delete(self, who: str, which: int) -> None:
@@ -100,7 +99,7 @@ class Accounts(Family):
         if self.refused(who, account, response):
             return
         account.fields |= {"deleted": True, "updated_at": self.now}
-        assert data(response) == account.fields
+        assert data_of(response) == account.fields
 
     @rule(who=WHO, which=WHICH, keys=KEYS, adding=st.booleans())
     def change_features(self, who: str, which: int, keys: list[str], adding: bool) -> None:
@@ -115,7 +114,7 @@ class Accounts(Family):
         if self.refused(who, account, response):
             return
         account.features = account.features | {*keys} if adding else account.features - {*keys}
-        assert data(response) == sorted(account.features)
+        assert data_of(response) == sorted(account.features)
 
     # -- reads -----------------------------------------------------------------------------------
 
@@ -126,7 +125,7 @@ class Accounts(Family):
         path = f"/12/accounts/{account.id}"
         response = self.ask(who, "GET", path, with_deleted=str(with_deleted))
         if not self.refused(who, account, response, with_deleted=with_deleted):
-            assert data(response) == account.fields
+            assert data_of(response) == account.fields
 
     @rule(who=WHO, which=WHICH, keys=st.none() | KEYS)
     def read_features(self, who: str, which: int, keys: list[str] | None) -> None:
@@ -137,7 +136,7 @@ class Accounts(Family):
         if self.refused(who, account, response):
             return
         wanted = account.features if keys is None else account.features & {*keys}
-        assert data(response) == sorted(wanted)
+        assert data_of(response) == sorted(wanted)
 
     @rule(
         who=WHO,

@@ -17,14 +17,10 @@ from tests.api.ads.cards.creatives import (
     UPLOADED_IMAGE,
     UPLOADED_VIDEO,
     VIDEO,
-    data,
-    delete,
-    get,
-    post,
-    put,
-    send,
 )
+from tests.api.ads.support import alter, drop, get, load, make, send
 from tests.property.machine import Family, run
+from tests.support import data_of
 
 SOFT = ("cards", "cards/video_conversation", "media_library", "account_media")
 FAMILIES = (*SOFT, "cards/poll")
@@ -71,7 +67,7 @@ class Creatives(Family):
         self.posts: dict[str, str | None] = {}
         self.model: dict[str, dict[str, Any]] = {}
         for family in FAMILIES:
-            listed = data(get(self.box, family, with_deleted="true", count="50"))
+            listed = load(self.box, family, with_deleted="true", count="50")
             self.model[family] = {record[key_of(family)]: record for record in listed}
 
     def keep(self, family: str, record: dict[str, Any]) -> None:
@@ -107,9 +103,9 @@ class Creatives(Family):
             body["components"] = [{"type": "SWIPEABLE_MEDIA", "media_keys": keys}, tail]
         if replace:
             one = pick.choice(self.living("cards"))
-            record = data(send(self.box, "PUT", f"cards/{one}", body))
+            record = data_of(send(self.box, "PUT", f"cards/{one}", body))
         else:
-            record = data(send(self.box, "POST", "cards", body))
+            record = data_of(send(self.box, "POST", "cards", body))
 
         assert body.items() <= record.items()
         assert card_type(keys, end, slides=slides) == record["card_type"]
@@ -128,7 +124,7 @@ class Creatives(Family):
         query = {"name": name, **sent, "duration_in_minutes": str(minutes)}
         if media is not None and media in self.living("media_library"):
             query["media_key"] = media
-        record = data(post(self.box, "cards/poll", **query))
+        record = make(self.box, "cards/poll", **query)
 
         assert sent == {n: v for n, v in record.items() if n.endswith("_choice")}
         assert str(minutes) == record["duration_in_minutes"]
@@ -139,14 +135,12 @@ class Creatives(Family):
     def conversation(self, name: str, tag: str) -> None:
         """Create a video conversation card."""
         query = {"name": name, "title": "T", "first_cta": tag, "first_cta_post": "p"}
-        record = data(
-            post(
-                self.box,
-                "cards/video_conversation",
-                **query,
-                thank_you_text="t",
-                media_key=VIDEO,
-            )
+        record = make(
+            self.box,
+            "cards/video_conversation",
+            **query,
+            thank_you_text="t",
+            media_key=VIDEO,
         )
 
         assert query.items() <= record.items()
@@ -164,7 +158,7 @@ class Creatives(Family):
         if not (living := self.living(family)):
             return
         one = pick.choice(living)
-        record = data(put(self.box, f"{family}/{one}", **changes))
+        record = alter(self.box, f"{family}/{one}", **changes)
 
         expected = self.model[family][one] | changes
         assert expected | {"updated_at": record["updated_at"]} == record
@@ -176,9 +170,9 @@ class Creatives(Family):
         """Add uploaded media to the library."""
         key = pick.choice(sorted(self.waiting))
         self.waiting.discard(key)
-        self.keep("media_library", data(post(self.box, "media_library", media_key=key, name=name)))
+        self.keep("media_library", make(self.box, "media_library", media_key=key, name=name))
         if key == UPLOADED_AMPLIFY:
-            listed = data(get(self.box, "account_media", creative_types="PREROLL"))
+            listed = load(self.box, "account_media", creative_types="PREROLL")
             self.keep("account_media", listed[-1])
             assert key == listed[-1]["video_id"]
 
@@ -186,7 +180,7 @@ class Creatives(Family):
     def rename_media(self, name: str, pick: Any) -> None:
         """Name an object of the library."""
         one = pick.choice(self.living("media_library"))
-        record = data(put(self.box, f"media_library/{one}", name=name))
+        record = alter(self.box, f"media_library/{one}", name=name)
 
         expected = self.model["media_library"][one] | {"name": name}
         assert expected | {"updated_at": record["updated_at"]} == record
@@ -201,7 +195,7 @@ class Creatives(Family):
             shown = self.model["media_library"][media]
             if not shown["posted"]:
                 self.model["media_library"][media] = shown | {"posted": True, "updated_at": ANY}
-        record = data(post(self.box, "post", as_user_id="2244994945", text="Hi", **query))
+        record = make(self.box, "post", as_user_id="2244994945", text="Hi", **query)
 
         assert name == record["name"]
         self.posts[record["id_str"]] = name
@@ -211,7 +205,7 @@ class Creatives(Family):
     def name_post(self, name: str, pick: Any) -> None:
         """Name a post."""
         one = pick.choice(sorted(self.posts))
-        record = data(put(self.box, f"posts/{one}/name", name=name))
+        record = alter(self.box, f"posts/{one}/name", name=name)
 
         assert (one, name) == (record["id_str"], record["name"])
         self.posts[one] = name
@@ -224,7 +218,7 @@ class Creatives(Family):
         if len(living) < 2:
             return
         one = pick.choice(living)
-        record = data(delete(self.box, f"{family}/{one}"))
+        record = drop(self.box, f"{family}/{one}")
 
         assert record["deleted"] is True
         if family in SOFT:
@@ -238,7 +232,7 @@ class Creatives(Family):
         self.tick()
         for family in FAMILIES:
             model = list(self.model[family].values())
-            everything = data(get(self.box, family, with_deleted="true", count="50"))
+            everything = load(self.box, family, with_deleted="true", count="50")
             assert model == everything
             living = [record for record in model if not record["deleted"]]
             first = get(self.box, family, count="5", with_total_count="true").get_json()
@@ -247,7 +241,7 @@ class Creatives(Family):
     @rule(family=st.sampled_from(["cards", "cards/poll", "cards/video_conversation"]), q=NAMES)
     def search(self, family: str, q: str) -> None:
         """A prefix finds the living records whose names begin with it, in any case."""
-        found = data(get(self.box, family, q=q))
+        found = load(self.box, family, q=q)
         expected = [
             record
             for record in self.model[family].values()
@@ -266,7 +260,7 @@ class Creatives(Family):
         if record["deleted"]:
             assert 404 == response.status_code
         else:
-            assert record == data(response)
+            assert record == data_of(response)
 
 
 class _Any:

@@ -10,7 +10,8 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from functools import cache
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -69,6 +70,11 @@ class Place:
         return [value for value in listed if value is not None]
 
     @property
+    def is_list(self) -> bool:
+        """Whether several values may stand there, with commas between them."""
+        return self.steps[-1] == "[]" and self.where in {"query", FORM}
+
+    @property
     def pattern(self) -> str | None:
         """The pattern, where there is no enumeration."""
         return None if self.allowed() else self.schema.get("pattern")
@@ -118,6 +124,11 @@ ALIKE = {"/1.1/statuses/update card_uri"}
 
 def ask(box: Sandbox, place: Place, value: str) -> set[str]:
     """What is said against this value at that place; the value itself is left out of it."""
+    return {shape(text, value) for text in listen(box, place, value)}
+
+
+def listen(box: Sandbox, place: Place, value: str) -> list[str]:
+    """What is said against this value, or these with commas between them, at that place."""
     addressed = ADDRESSED | kind_with(box, value)
     if place.where == "path":
         addressed |= {place.name: quote(value, safe="")}
@@ -145,7 +156,7 @@ def ask(box: Sandbox, place: Place, value: str) -> set[str]:
     for world in [world.name for world in box.platform.worlds if world.name != DEFAULT]:
         box.platform.worlds.drop(world)
     box.world.journal.clear()  # else each page of the journal would be longer than the last
-    return set(objections(answer, place.name, value, response.status_code))
+    return objections(answer, place.name, response.status_code)
 
 
 def kind_with(box: Sandbox, state: str) -> dict[str, str]:
@@ -154,7 +165,7 @@ def kind_with(box: Sandbox, state: str) -> dict[str, str]:
     return next(({"kind": kind.name} for kind in kinds if state in kind.states), {})
 
 
-def objections(answer: Any, name: str, value: str, status: int) -> list[str]:
+def objections(answer: Any, name: str, status: int) -> list[str]:
     """The faults of a refusal that are about this parameter."""
     if status < 400 or not isinstance(answer, dict):
         return []
@@ -162,16 +173,15 @@ def objections(answer: Any, name: str, value: str, status: int) -> list[str]:
         return []  # the value was read, and names nothing
     errors = [*answer.get("errors", ()), *answer.get("faults", ())]
     errors += [error for item in answer.get("operation_errors", ()) for error in item]
-    texts = [
+    if not errors:
+        return [
+            answer.get("detail") or answer.get("message") or answer.get("error_description", "")
+        ]
+    return [
         entry["message"]
         for entry in errors
         if is_about(entry.get("parameter", entry.get("field", name)), name)
     ]
-    if not errors:
-        texts = [
-            answer.get("detail") or answer.get("message") or answer.get("error_description", "")
-        ]
-    return [shape(text, value) for text in texts]
 
 
 def is_about(where: str, name: str) -> bool:
@@ -206,8 +216,13 @@ def test_enumerations(box: Sandbox, document: dict[str, Any], family: str) -> No
     for place in found:
         refusals = ask(box, place, ODD)
         allowed = [str(value) for value in place.allowed()]  # of numbers, too
+        # One request for all values of a list: a refusal names those that it is about.
+        joint = listen(box, place, ",".join(allowed)) if place.is_list else []
         for value in allowed:
-            assert refusals - ask(box, place, value), f"{place}: {value!r} is taken like {ODD!r}"
+            said = joint if place.is_list else listen(box, place, value)
+            assert refusals - {shape(text, value) for text in said}, (
+                f"{place}: {value!r} is taken like {ODD!r}"
+            )
         taken = ask(box, place, allowed[0])
         for value in {allowed[0].swapcase(), f"{allowed[0]}x"} - {*allowed}:
             assert ask(box, place, value) - taken, f"{place}: {value!r} is taken"
@@ -221,10 +236,9 @@ def test_patterns(box: Sandbox, document: dict[str, Any], family: str) -> None:
         for place in places(document, family)
         if f"{place.path.removesuffix('.json')} {place.name}" not in ALIKE
     ]
-    texts = {pattern: Texts.of(pattern) for _, pattern in found if pattern is not None}
     for place, pattern in found:
         if pattern is not None:
-            compare_pattern(box, place, texts[pattern])
+            compare_pattern(box, place, make_texts(pattern))
 
 
 def compare_pattern(box: Sandbox, place: Place, texts: Texts) -> None:
@@ -246,13 +260,14 @@ class Texts:
     fitting: list[str]
     others: list[str]
 
-    @classmethod
-    def of(cls, pattern: str) -> Self:
-        """Returns three of each in the usual run."""
-        whole = re.compile(pattern, re.ASCII)
-        fitting = st.from_regex(whole, fullmatch=True).filter(lambda text: "\n" not in text)
-        others = st.text("aZ09:/-_. ", min_size=1, max_size=70)
-        return cls(draw(fitting), draw(others.filter(lambda text: not whole.search(text))))
+
+@cache
+def make_texts(pattern: str) -> Texts:
+    """Three of each in the usual run."""
+    whole = re.compile(pattern, re.ASCII)
+    fitting = st.from_regex(whole, fullmatch=True).filter(lambda text: "\n" not in text)
+    others = st.text("aZ09:/-_. ", min_size=1, max_size=70)
+    return Texts(draw(fitting), draw(others.filter(lambda text: not whole.search(text))))
 
 
 def draw(texts: st.SearchStrategy[str]) -> list[str]:

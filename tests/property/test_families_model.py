@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 from werkzeug.test import TestResponse
 
-from tests.api.ads.cards.creatives import data
 from tests.property.machine import BASE, INVALID, MISSING, Family, Record, run
-from tests.support import ACCOUNT, HARBOR, NORTHBIKE, OTHER_ACCOUNT, faults
+from tests.support import ACCOUNT, HARBOR, NORTHBIKE, OTHER_ACCOUNT, data_of, faults
 
 # -- line items ----------------------------------------------------------------------------------
 
@@ -153,10 +152,11 @@ class LineItems(Family):
         query = {"with_deleted": "true"}
         self.items: dict[str, Record] = {
             item["id"]: item
-            for item in data(self.call("GET", f"{BASE}/line_items", query_string=query))
+            for item in data_of(self.call("GET", f"{BASE}/line_items", query_string=query))
         }
         self.links: dict[str, Record] = {
-            link["id"]: link for link in data(self.call("GET", self.links_path, query_string=query))
+            link["id"]: link
+            for link in data_of(self.call("GET", self.links_path, query_string=query))
         }
         self.changes: dict[str, list[str]] = {key: [] for key in self.items}
         self.plans: dict[str, Record] = {
@@ -184,7 +184,7 @@ class LineItems(Family):
             return
         after = become(before, sent)
         self.items[before["id"]] = after | ({"updated_at": self.now} if sent else {})
-        assert self.items[before["id"]] == data(response) | paid_from(before)
+        assert self.items[before["id"]] == data_of(response) | paid_from(before)
         if before != after:
             self.changes[before["id"]].append("UPDATE")
 
@@ -200,7 +200,7 @@ class LineItems(Family):
             assert (404, "LINE_ITEM_NOT_FOUND") == (response.status_code, faults(response)[0][0])
             return
         self.items[before["id"]] = before | {"deleted": True, "updated_at": self.now}
-        assert self.items[before["id"]] == data(response) | paid_from(before)
+        assert self.items[before["id"]] == data_of(response) | paid_from(before)
         self.changes[before["id"]].append("DELETE")
 
     @rule(
@@ -221,7 +221,7 @@ class LineItems(Family):
         if old is not None and old["deleted"]:
             assert [("NOT_FOUND", "line_item_curated_category_id")] == faults(response)
         elif old is not None and ends.items() <= old.items():
-            assert old == data(response)
+            assert old == data_of(response)
         elif self.items[item]["deleted"]:
             assert [("LINE_ITEM_NOT_FOUND", "line_item_id")] == faults(response)
         elif category == "nope":
@@ -229,7 +229,7 @@ class LineItems(Family):
         elif item in AIMED and not AIMED[item] & CATEGORIES[category]:
             assert [(INVALID, "curated_category_id")] == faults(response)
         else:
-            found = data(response)
+            found = data_of(response)
             created = self.now if old is None else old["created_at"]
             moments = {"created_at": created, "updated_at": self.now, "deleted": False}
             expected = {"id": found["id"] if old is None else old["id"]} | ends | moments
@@ -247,13 +247,13 @@ class LineItems(Family):
             assert 404 == response.status_code
             return
         self.links[link["id"]] = link | {"deleted": True, "updated_at": self.now}
-        assert self.links[link["id"]] == data(response)
+        assert self.links[link["id"]] == data_of(response)
 
     @rule(campaign=st.sampled_from(["8wku2", "8x3fz"]), q=st.sampled_from(["AL", "beta", "h"]))
     def find(self, campaign: str, q: str) -> None:
         """Campaign and prefix both restrict the list."""
         query = {"campaign_ids": campaign, "q": q}
-        found = data(self.call("GET", f"{BASE}/line_items", query_string=query))
+        found = data_of(self.call("GET", f"{BASE}/line_items", query_string=query))
         expected = [
             item
             for item in self.items.values()
@@ -273,7 +273,7 @@ class LineItems(Family):
             "start_time": "2026-11-20T10:00:00Z",
             "end_time": "2026-11-20T11:00:00Z",
         }
-        found = data(self.call("GET", f"{BASE}/account_history", query_string=query))
+        found = data_of(self.call("GET", f"{BASE}/account_history", query_string=query))
 
         assert self.changes[item["id"]] == [entry["change_type"] for entry in found]
         if found:
@@ -290,7 +290,7 @@ class LineItems(Family):
         for path, model in ((f"{BASE}/line_items", self.items), (self.links_path, self.links)):
             records = list(model.values())
             query = {"with_deleted": "true"}
-            assert records == data(self.call("GET", path, query_string=query))
+            assert records == data_of(self.call("GET", path, query_string=query))
             living = [record for record in records if not record["deleted"]]
             counted = self.call(
                 "GET", path, query_string={"with_total_count": "true", "count": "2"}
@@ -374,7 +374,7 @@ class Permissions(Family):
             if broken:
                 assert (status, code) == (response.status_code, faults(response)[0][0])
                 return
-        found = data(response)
+        found = data_of(response)
         moments = {"created_at": self.now, "updated_at": self.now, "deleted": False}
         assert {"id": found["id"], "tailored_audience_id": audience} | sent | moments == found
         assert found["id"] not in self.granted
@@ -395,7 +395,7 @@ class Permissions(Family):
             assert (403, "ACTION_NOT_ALLOWED") == (response.status_code, faults(response)[0][0])
             return
         record |= {"deleted": True, "updated_at": self.now}
-        assert record | {"tailored_audience_id": audience} == data(response) | {
+        assert record | {"tailored_audience_id": audience} == data_of(response) | {
             "_audience_id": audience
         }
 
@@ -419,9 +419,9 @@ class Permissions(Family):
             return
         mine = None if account == OWNERS[audience] else account
         expected = [record["id"] for record in self.standing(audience, mine)]
-        assert expected == [record["id"] for record in data(response)]
-        assert expected == [record["id"] for record in data(newer)]
-        assert all(record["custom_audience_id"] == audience for record in data(newer))
+        assert expected == [record["id"] for record in data_of(response)]
+        assert expected == [record["id"] for record in data_of(newer)]
+        assert all(record["custom_audience_id"] == audience for record in data_of(newer))
 
     @rule(audience=AUDIENCES, account=ACCOUNTS)
     def upload(self, audience: str, account: str) -> None:

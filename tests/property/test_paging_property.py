@@ -21,10 +21,11 @@ from werkzeug.test import TestResponse
 
 from mock_platform.api.ads.resource import make_timestamps
 from mock_platform.serving.app import create_app
-from tests.api.ads.cards.creatives import BASE, IMAGE, VIDEO, data
+from tests.api.ads.cards.creatives import IMAGE, VIDEO
+from tests.api.ads.support import BASE
 from tests.generated import examples
 from tests.spec.rows import WRITTEN
-from tests.support import ACCOUNT, BEARER, Sandbox, Sandboxes
+from tests.support import ACCOUNT, BEARER, Sandbox, Sandboxes, data_of
 from tests.waits import PATIENCE
 
 CATALOG = "/12/product_catalogs/1547080787865939968/products"
@@ -66,7 +67,7 @@ def posted(path: str, **query: str) -> Create:
 
     def create(box: Sandbox, number: int) -> str:
         sent = query | ({"name": f"{query['name']} {number}"} if "name" in query else {})
-        return str(data(ask(box, "POST", path, query_string=sent))["id"])
+        return str(data_of(ask(box, "POST", path, query_string=sent))["id"])
 
     return create
 
@@ -88,19 +89,19 @@ def stored(table: str, template: str, key: str = "id") -> Create:
 def create_card(box: Sandbox, number: int) -> str:
     """A card by its JSON body."""
     card = CARD | {"name": f"Card {number}"}
-    return str(data(ask(box, "POST", f"{BASE}/cards", json=card))["id"])
+    return str(data_of(ask(box, "POST", f"{BASE}/cards", json=card))["id"])
 
 
 def create_product(box: Sandbox, number: int) -> str:
     """A product by an upsert of one."""
     products = [PRODUCT | {"id": f"new{number}"}]
-    answer = data(ask(box, "PUT", CATALOG, json={"products": products}))
+    answer = data_of(ask(box, "PUT", CATALOG, json={"products": products}))
     return str(answer["products_response"][0]["product_key"])
 
 
 def delete_product(box: Sandbox, key: str) -> None:
     """Products are deleted by their keys in a body."""
-    data(ask(box, "DELETE", CATALOG, json={"product_keys": [key]}))
+    data_of(ask(box, "DELETE", CATALOG, json={"product_keys": [key]}))
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ class Family:
         if self.delete is not None:
             self.delete(box, key)
         else:
-            data(ask(box, "DELETE", f"{self.remove or self.path}/{key}"))
+            data_of(ask(box, "DELETE", f"{self.remove or self.path}/{key}"))
 
 
 NAMED = ("name-asc", "name-desc", "updated_at-desc")
@@ -186,7 +187,7 @@ def walk(
     more: dict[str, str] = {}
     while True:
         response = ask(box, "GET", family.path, query_string=query | more)
-        page = [record[family.key] for record in data(response)]
+        page = [record[family.key] for record in data_of(response)]
         found += page
         cursor = response.get_json()["next_cursor"]
         if cursor is None:

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
-from tests.api.ads.cards.creatives import data
 from tests.property.machine import BASE, INVALID, Family, Record, run
-from tests.support import ACCOUNT, faults
+from tests.support import ACCOUNT, data_of, faults
 
 # -- products and sets ---------------------------------------------------------------------------
 
@@ -91,7 +90,7 @@ class Products(Family):
     def upsert(self, sent: list[Record]) -> None:
         """Each product is judged by itself; repeated ids are left out altogether."""
         body = {"products": [{k: v for k, v in (SOUND | p).items() if v is not None} for p in sent]}
-        results = data(self.call("PUT", f"{CATALOG}/products", json=body))["products_response"]
+        results = data_of(self.call("PUT", f"{CATALOG}/products", json=body))["products_response"]
         ids = [product["id"] for product in sent]
         for product, result in zip(sent, results, strict=True):
             self.judge(product, result, repeated=ids.count(product["id"]) > 1)
@@ -126,7 +125,7 @@ class Products(Family):
     def delete(self, which: list[int]) -> None:
         """Products go for good; a key that is not there is reported."""
         keys = [[*self.products, "5"][n % (len(self.products) + 1)] for n in which]
-        report = data(self.call("DELETE", f"{CATALOG}/products", json={"product_keys": keys}))
+        report = data_of(self.call("DELETE", f"{CATALOG}/products", json={"product_keys": keys}))
         for key, entry in zip(keys, report["delete_products"], strict=True):
             gone = self.products.pop(key, None)
             expected = (key, None) if gone is not None else (None, key)
@@ -139,7 +138,7 @@ class Products(Family):
     def create_filtered(self, filters: list[int]) -> None:
         """A FILTERED set holds what its filters select, from now on."""
         body = {"name": "F", "type": "FILTERED", "filters": [FILTERS[n][0] for n in filters]}
-        made = data(self.call("POST", f"{CATALOG}/product_sets", json=body))
+        made = data_of(self.call("POST", f"{CATALOG}/product_sets", json=body))
         self.sets[made["id"]] = {"filters": filters}
 
     @rule(which=st.lists(st.integers(0, 30), max_size=3))
@@ -151,7 +150,7 @@ class Products(Family):
         if not keys:
             assert (400, INVALID) == (response.status_code, faults(response)[0][0])
             return
-        made = data(response)
+        made = data_of(response)
         ids = [self.products[key]["id"] for key in dict.fromkeys(keys)]
         self.sets[made["id"]] = {"ids": ids}
 
@@ -167,7 +166,7 @@ class Products(Family):
             assert (400, INVALID) == (response.status_code, faults(response)[0][0])
         else:
             held["ids"] = [self.products[key]["id"]]
-            assert held["ids"] == data(response)["product_ids"]
+            assert held["ids"] == data_of(response)["product_ids"]
 
     def pick(self, which: int) -> str | None:
         """Any product's key, if there are products."""
@@ -181,7 +180,7 @@ class Products(Family):
             for key, product in self.products.items()
             if product["item_group_id"] is None or self.first[product["item_group_id"]] == key
         ]
-        listed = data(self.call("GET", f"{CATALOG}/products"))
+        listed = data_of(self.call("GET", f"{CATALOG}/products"))
         assert shown == [product["product_key"] for product in listed]
         for product in listed:
             model = self.products[product["product_key"]]
@@ -190,10 +189,10 @@ class Products(Family):
             assert (product["item_group_key"] is None) is (product["item_group_id"] is None)
             if product["item_group_key"] is not None:
                 query = {"item_group_key": product["item_group_key"]}
-                group = data(self.call("GET", f"{CATALOG}/products", query_string=query))
+                group = data_of(self.call("GET", f"{CATALOG}/products", query_string=query))
                 assert self.members(product["item_group_id"]) == [p["product_key"] for p in group]
         for set_id, held in self.sets.items():
-            found = data(self.call("GET", f"{CATALOG}/product_sets/{set_id}"))
+            found = data_of(self.call("GET", f"{CATALOG}/product_sets/{set_id}"))
             assert self.held(held) == found["product_ids"]
 
     def held(self, held: Record) -> list[str]:
@@ -281,7 +280,7 @@ class Users(Family):
             assert [n == (len(body) - 1) // 2 for n in range(len(body))] == failed
             return
         sizes = [len(operation["params"]["users"]) for operation in body]
-        found = data(response)
+        found = data_of(response)
         counts = [found["success_count"]] if audience else [c["success_count"] for c in found]
         assert ([sum(sizes)] if audience else sizes) == counts
         for operation in body:

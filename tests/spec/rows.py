@@ -27,6 +27,9 @@ COUNTED: Rows = {"operations": _COUNTED}
 PAGED: Rows = {"operations": [*_COUNTED, *_PRODUCTS, "account_history.list"]}
 """Lists with count and cursor."""
 
+REPLAY = "A, POST {base_url}/2/webhooks/replay"
+REPLAY_REQUEST = "A, Replay job create request"
+REPLAY_RESPONSE = "A, Replay job create response (HTTP 200, application/json)"
 PROBLEM_OBJECT = "A, Problem object (media type application/problem+json, modelled on RFC 7807)"
 EVERY_PROBLEM: Rows = {
     PROBLEM_OBJECT: [

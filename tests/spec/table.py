@@ -125,11 +125,23 @@ def _marks(
                         for begins in texts:
                             yield Mark(f"{prefix}{node.name}", heading, begins, **options)
                 elif isinstance(call, ast.Call) and ast.unparse(call.func) == "refusals":
-                    for rows_of_one in _refused(call.args, assigned):
-                        for heading, texts in _rows([rows_of_one]).items():
-                            for begins in texts:
-                                test = f"{prefix}{node.name}"
-                                yield Mark(test, heading, begins, side="outside")
+                    yield from _marks_of_refusals(f"{prefix}{node.name}", call, assigned)
+        elif (
+            isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.Call)
+            and ast.unparse(node.value.func) == "make_refusal_test"
+        ):
+            test = f"{prefix}{ast.unparse(node.targets[0])}"
+            yield from _marks_of_refusals(test, node.value, assigned)
+
+
+def _marks_of_refusals(
+    test: str, call: ast.Call, assigned: Mapping[str, ast.expr]
+) -> Iterator[Mark]:
+    for rows_of_one in _refused(call.args, assigned):
+        for heading, texts in _rows([rows_of_one]).items():
+            for begins in texts:
+                yield Mark(test, heading, begins, side="outside")
 
 
 def _refused(arguments: Sequence[ast.expr], assigned: Mapping[str, ast.expr]) -> Iterator[ast.expr]:

@@ -20,7 +20,7 @@ from mock_platform.core.address import is_control
 from mock_platform.core.documents.source import MAX_BYTES, MAX_VALUES
 from mock_platform.core.jsonio import canonical, pretty
 from mock_platform.core.platform_hosts import PLATFORM_HOSTS
-from mock_platform.platform import Platform
+from mock_platform.platform import Platform, load_base
 from mock_platform.scenario.writing import write_document
 from mock_platform.settings import NamesMode, Settings
 from mock_platform.verification.har.exchange import NamesChoice, recognize_names
@@ -55,6 +55,7 @@ from mock_platform.verification.importing.rules import (
 )
 from mock_platform.verification.reports import count_noun
 from mock_platform.world.store.interface import Record
+from mock_platform.world.store.memory import Base
 
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 _ROUNDS = 4
@@ -132,6 +133,8 @@ class _Import:
         self._record_notes: list[Note] = []
         self._foreign: Counter[str] = Counter()
         self._names: NamesMode = "neutral"
+        self._base: tuple[Settings, Base] | None = None
+        """The fixtures of the latest sandbox, which most have in common with the one before."""
         self._sent: dict[str, list[str]] = {}
         """The parameters that were ever sent in the query, sorted, by their target."""
         self.report = ImportReport(folder)
@@ -309,15 +312,15 @@ class _Import:
         # A loop that ends when nothing changes any more. The folder is played like a real one, each
         # request that is not answered as recorded gets a rule, and the folder is played again with
         # these: a rule may change what later requests find. A request that is wrong a second time
-        # gets a rule that acts before authentication. After a few rounds what is still wrong is
-        # reported.
+        # gets a rule that acts before authentication; if it is wrong a third time, no rule helps.
+        # After a few rounds what is still wrong is reported.
         wrong: dict[int, bool] = {}
         files: list[Path] = []
         groups: list[RequestGroup] = []
         for number in range(_ROUNDS):
             found = self._play(files, number + 1)
-            if not found:
-                break
+            if all(wrong.get(position) for position in found):
+                break  # the rules would be the same
             groups = groups or self._group()
             for position in found:
                 wrong[position] = position in wrong
@@ -407,8 +410,13 @@ class _Import:
     @contextmanager
     def _start(self, settings: Settings) -> Iterator[Player]:
         """Start a sandbox without a journal, which is not read here."""
-        gc.collect()  # the one before, which refers to itself
-        platform = Platform(dataclasses.replace(settings, journal_entries=1))
+        if len(self._calls) > _PROGRESS:
+            gc.collect()  # the one before, which refers to itself and may have grown large
+        fixtures = dataclasses.replace(settings, scenarios=())
+        if self._base is None or self._base[0] != fixtures:
+            self._base = (fixtures, load_base(settings))
+        _, base = self._base
+        platform = Platform(dataclasses.replace(settings, journal_entries=1), base=base)
         try:
             platform.disable_connections()
             yield Player(platform, credentials(platform.worlds.default), self._names)

@@ -25,7 +25,6 @@ def test_a_count_beyond_the_largest_page(box: Sandbox, path: str, most: int, wir
     largest = ask(box, "GET", path, wire, query_string={"count": str(most)})
     beyond = ask(box, "GET", path, wire, query_string={"count": str(most + 1)})
     before, last = box.world.journal.find()[-2:]
-
     if wire == "spec":
         assert refusal(beyond) == (400, [("INVALID_PARAMETER", "count")])
     else:
@@ -48,7 +47,6 @@ def test_a_post_without_author(box: Sandbox, path: str, place: str, wire: str) -
     """It is that of the FULL promotable user, with a warning; the documents require the author."""
     sent = {"text": "Hello"} | ({"scheduled_at": "2027-01-01T08:00Z"} if "sch" in path else {})
     answer = ask(box, "POST", path, wire, **{place: sent})
-
     if wire == "spec":
         assert refusal(answer) == (400, [("MISSING_PARAMETER", "as_user_id")])
     else:

@@ -9,7 +9,8 @@ import pytest
 from werkzeug.test import TestResponse
 
 from mock_platform.core.operation import Echo
-from tests.api.ads.cards.creatives import VIDEO, delete, echo, get, post, put, send, without
+from tests.api.ads.cards.creatives import VIDEO
+from tests.api.ads.support import delete, echo, get, post, put, send, without
 from tests.support import ACCOUNT, Sandbox
 
 CATALOG = "1547080787865939968"
@@ -24,11 +25,9 @@ LIST = "4y1bc"
 HASH = "a" * 64
 HERE = {"account_id": ACCOUNT}
 HISTORY = {
-    "entity_type": "CAMPAIGN",
-    "entity_id": "8wku2",
-    "start_time": "2026-08-25T00:00:00Z",
+    "entity_type": "CAMPAIGN", "entity_id": "8wku2", "start_time": "2026-08-25T00:00:00Z",
     "end_time": "2026-08-26T00:00:00Z",
-}
+}  # fmt: skip
 
 
 def on_catalogs(box: Sandbox, method: str, path: str = "", **more: Any) -> TestResponse:
@@ -44,7 +43,6 @@ class TestNames:
         """entity_type is echoed as entity, in an answer and in a refusal."""
         answer = get(box, "account_history", **HISTORY)
         refusal = get(box, "account_history", **HISTORY | {"start_time": "x"})
-
         shown = {"entity": "CAMPAIGN", **HERE, **without(HISTORY, "entity_type")}
         assert (200, shown) == (answer.status_code, echo(answer))
         del shown["start_time"]
@@ -55,28 +53,20 @@ class TestNames:
         """The key of the catalog itself is `id`, whether the update succeeds or not."""
         query = {"name": "Renamed", **changes}
         response = on_catalogs(box, "PUT", f"/{CATALOG}", query_string=query)
-
         expected = {"id": CATALOG} | ({} if changes else {"name": "Renamed"})
         assert (400 if changes else 200, expected) == (response.status_code, echo(response))
 
-    @pytest.mark.parametrize("key", [CATALOG, "1"])
-    def test_a_deleted_catalog_echoes_its_id(self, box: Sandbox, key: str) -> None:
-        """The delete echoes `id`, of an unknown catalog as well."""
-        assert {"id": key} == echo(on_catalogs(box, "DELETE", f"/{key}"))
-
-    def test_products_echo_the_catalog_under_its_own_name(self, box: Sandbox) -> None:
-        """Records of a catalog echo product_catalog_id."""
-        response = on_catalogs(box, "GET", f"/{CATALOG}/products", query_string={"count": "2"})
-
-        assert {"product_catalog_id": CATALOG, "count": 2} == echo(response)
-
-    @pytest.mark.parametrize("method", ["GET", "DELETE"])
-    @pytest.mark.parametrize("key", [SET, "1"])
-    def test_a_product_set_echoes_its_id(self, box: Sandbox, method: str, key: str) -> None:
-        """Its own key is `id`, the parent's product_catalog_id."""
-        response = on_catalogs(box, method, f"/{CATALOG}/product_sets/{key}")
-
-        assert {"product_catalog_id": CATALOG, "id": key} == echo(response)
+    def test_records_of_a_catalog_echo_its_own_name(self, box: Sandbox) -> None:
+        """Their own key is `id`, the parent's product_catalog_id; of a deleted one `id`."""
+        parent = {"product_catalog_id": CATALOG}
+        for key in (SET, "1"):
+            for method in ("GET", "DELETE"):
+                response = on_catalogs(box, method, f"/{CATALOG}/product_sets/{key}")
+                assert parent | {"id": key} == echo(response)
+        products = on_catalogs(box, "GET", f"/{CATALOG}/products", query_string={"count": "2"})
+        assert parent | {"count": 2} == echo(products)
+        for key in (CATALOG, "1"):
+            assert {"id": key} == echo(on_catalogs(box, "DELETE", f"/{key}"))
 
     @pytest.mark.parametrize("key", [CATEGORY, "unknown"])
     def test_a_curated_category_echoes_its_id(self, box: Sandbox, key: str) -> None:
@@ -104,27 +94,18 @@ class TestCardType:
         """Reads of polls echo `poll`."""
         assert "poll" == echo(get(box, path))["card_type"]
 
-    def test_a_deleted_poll_in_small_letters(self, box: Sandbox) -> None:
-        """The delete of a poll echoes `poll`."""
-        response = delete(box, f"cards/poll/{POLL}")
-
-        assert {**HERE, "card_id": POLL, "card_type": "poll"} == echo(response)
-
-    @pytest.mark.parametrize("query", [{}, {"count": "0"}])
-    def test_conversation_cards_read_in_small_letters(
-        self, box: Sandbox, query: dict[str, str]
+    @pytest.mark.parametrize(("kind", "key"), [
+        ("poll", POLL), ("video_conversation", CONVERSATION),
+    ])  # fmt: skip
+    def test_deletes_and_refused_lists_in_small_letters(
+        self, box: Sandbox, kind: str, key: str
     ) -> None:
-        """Lists of conversation cards echo `video_conversation`, refused ones too."""
-        response = get(box, "cards/video_conversation", **query)
+        """The delete and the list, a refused one too, echo the type."""
+        shown = {**HERE, "card_type": kind}
 
-        assert {**HERE, "card_type": "video_conversation"} == echo(response)
-
-    def test_a_deleted_conversation_card_in_small_letters(self, box: Sandbox) -> None:
-        """The delete echoes `video_conversation`."""
-        response = delete(box, f"cards/video_conversation/{CONVERSATION}")
-
-        expected = {**HERE, "card_id": CONVERSATION, "card_type": "video_conversation"}
-        assert expected == echo(response)
+        assert shown | {"card_id": key} == echo(delete(box, f"cards/{kind}/{key}"))
+        for query in ({}, {"count": "0"}):
+            assert shown == echo(get(box, f"cards/{kind}", **query))
 
     def test_conversation_cards_written_in_capitals(self, box: Sandbox) -> None:
         """POST and PUT of conversation cards echo `VIDEO_CONVERSATION`."""
@@ -149,38 +130,26 @@ class TestTypes:
         assert 1600000 == echo(written)["bid_amount_local_micro"]
         assert 10080 == echo(poll)["duration_in_minutes"]
 
-    @pytest.mark.parametrize(
-        ("path", "name", "value"),
-        [
-            ("account_media", "account_media_ids", "2pro,2prp"),
-            ("account_media", "creative_types", "BANNER,PREROLL"),
-            ("cards", "card_id", "1,2"),
-            ("cards", "card_ids", "1,2"),
-            ("cards", "card_uris", "card://1,card://2"),
-            ("cards", "card_types", "IMAGE_APP,VIDEO_APP"),
-            ("cards/poll", "card_ids", "1,2"),
-            ("curated_categories", "country_codes", "US,GB"),
-            ("features", "feature_keys", "REACH_FREQUENCY_CAP,REACH_AND_FREQUENCY_ANALYTICS"),
-            ("account_media", "sort_by", "created_at-desc"),
-        ],
-    )
+    @pytest.mark.parametrize(("path", "name", "value"), [
+        ("account_media", "account_media_ids", "2pro,2prp"),
+        ("account_media", "creative_types", "BANNER,PREROLL"),
+        ("cards", "card_id", "1,2"), ("cards", "card_ids", "1,2"),
+        ("cards", "card_uris", "card://1,card://2"),
+        ("cards", "card_types", "IMAGE_APP,VIDEO_APP"), ("cards/poll", "card_ids", "1,2"),
+        ("curated_categories", "country_codes", "US,GB"),
+        ("features", "feature_keys", "REACH_FREQUENCY_CAP,REACH_AND_FREQUENCY_ANALYTICS"),
+        ("account_media", "sort_by", "created_at-desc"),
+    ])  # fmt: skip
     def test_lists(self, box: Sandbox, path: str, name: str, value: str) -> None:
         """Comma-separated values are arrays of strings, a single one too."""
         response = get(box, path, **{name: value})
 
         assert (200, value.split(",")) == (response.status_code, echo(response)[name])
 
-    def test_account_ids(self, box: Sandbox) -> None:
-        """The list of accounts echoes its ids as an array, and no account_id."""
-        response = box.call("GET", "/12/accounts", query_string={"account_ids": f"{ACCOUNT},x"})
-
-        assert {"account_ids": [ACCOUNT, "x"]} == echo(response)
-
     def test_media_keys_of_a_post(self, box: Sandbox) -> None:
         """media_keys are an array, as_user_id is a number."""
         query = {"as_user_id": "2244994945", "media_keys": VIDEO, "trim_user": "true"}
         response = post(box, "post", **query)
-
         shown = {"as_user_id": 2244994945, "media_keys": [VIDEO], "trim_user": True}
         assert {**HERE, **shown} == echo(response)
 
@@ -196,7 +165,6 @@ class TestTypes:
         """post_ids are texts where posts are read, and only numbers are taken."""
         read = get(box, path, post_type="PUBLISHED", post_ids=f"{POST},12")
         refused = get(box, path, post_type="PUBLISHED", post_ids="x")
-
         shown = {**HERE, "post_type": "PUBLISHED"}
         assert (200, {**shown, "post_ids": [POST, "12"]}) == (read.status_code, echo(read))
         assert (400, shown) == (refused.status_code, echo(refused))
@@ -219,22 +187,15 @@ class TestTypes:
     def test_times_are_normalised(self, box: Sandbox, sent: str) -> None:
         """Whatever form a time was sent in, it is echoed with seconds and Z."""
         box.world.clock.freeze(datetime(2026, 11, 2, tzinfo=UTC))
-        insights = box.call(
-            "GET",
-            "/12/insights/keywords/search",
-            query_string={
-                "granularity": "DAY", "keywords": "coffee, tea", "start_time": sent,
-                "end_time": "2026-11-02",
-            },
-        )  # fmt: skip
+        window = {"start_time": sent, "end_time": "2026-11-02"}
+        search = {"granularity": "DAY", "keywords": "coffee, tea"}
+        insights = box.ask("GET", "/12/insights/keywords/search", **search, **window)
         line_item = put(box, "line_items/itttx", start_time=sent)
 
         assert {
-            "granularity": "DAY",
-            "keywords": ["coffee", "tea"],
-            "start_time": "2026-11-01T00:00:00Z",
-            "end_time": "2026-11-02T00:00:00Z",
-        } == echo(insights)
+            "granularity": "DAY", "keywords": ["coffee", "tea"],
+            "start_time": "2026-11-01T00:00:00Z", "end_time": "2026-11-02T00:00:00Z",
+        } == echo(insights)  # fmt: skip
         assert "2026-11-01T00:00:00Z" == echo(line_item)["start_time"]
 
     @pytest.mark.parametrize("path", ["account_media", "cards", "media_library", "cards/poll"])
@@ -255,19 +216,15 @@ class TestBodies:
         made = on_catalogs(box, "POST", path, json=body)
         refused = on_catalogs(box, "POST", path, json={**body, "type": "NEITHER"})
         changed = on_catalogs(box, "PUT", f"{path}/{SET}", json=update)
-
         shown = {"product_catalog_id": CATALOG, **body}
         assert (shown, without(shown, "type")) == (echo(made), echo(refused))
         assert {"product_catalog_id": CATALOG, "id": SET, **update} == echo(changed)
 
-    @pytest.mark.parametrize(
-        ("criteria", "status"),
-        [
-            ([{"targeting_type": "BROAD_KEYWORD", "targeting_value": "coffee"}], 200),
-            ([], 400),
-            ([{"targeting_type": "GENDER", "targeting_value": "1"}], 400),
-        ],
-    )
+    @pytest.mark.parametrize(("criteria", "status"), [
+        ([{"targeting_type": "BROAD_KEYWORD", "targeting_value": "coffee"}], 200),
+        ([], 400),
+        ([{"targeting_type": "GENDER", "targeting_value": "1"}], 400),
+    ])  # fmt: skip
     def test_an_estimate_echoes_null(self, box: Sandbox, criteria: Any, status: int) -> None:
         """targeting_criteria is null in the echo, whatever was sent."""
         response = send(box, "POST", "audience_estimate", {"targeting_criteria": criteria})
@@ -298,14 +255,11 @@ class TestAccount:
         for answer in answers:
             assert "account_id" not in echo(answer)
 
-    @pytest.mark.parametrize(
-        ("path", "name", "key"),
-        [
-            ("", "entity_ids", "itttx"),
-            ("/reach/campaigns", "campaign_ids", "8wku2"),
-            ("/reach/funding_instruments", "funding_instrument_ids", "lygyi"),
-        ],
-    )
+    @pytest.mark.parametrize(("path", "name", "key"), [
+        ("", "entity_ids", "itttx"),
+        ("/reach/campaigns", "campaign_ids", "8wku2"),
+        ("/reach/funding_instruments", "funding_instrument_ids", "lygyi"),
+    ])  # fmt: skip
     def test_statistics_have_an_account_when_refused(
         self, box: Sandbox, path: str, name: str, key: str
     ) -> None:

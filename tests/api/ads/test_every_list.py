@@ -11,16 +11,12 @@ from mock_platform.core.operation import Operation
 from tests.support import ACCOUNT, Sandbox, sandbox
 
 PATHS = {
-    "account_id": ACCOUNT,
-    "product_catalog_id": "1547080787865939968",
-    "tailored_audience_id": "2906h",
-    "custom_audience_id": "2906h",
-}
+    "account_id": ACCOUNT, "product_catalog_id": "1547080787865939968",
+    "tailored_audience_id": "2906h", "custom_audience_id": "2906h",
+}  # fmt: skip
 REQUIRED = {
     "account_history.list": {
-        "entity_type": "LINE_ITEM",
-        "entity_id": "itttx",
-        "start_time": "2026-09-01T00:00:00Z",
+        "entity_type": "LINE_ITEM", "entity_id": "itttx", "start_time": "2026-09-01T00:00:00Z",
         "end_time": "2026-10-01T00:00:00Z",
     },
     "custom_audiences.targeted": {"with_active": "false"},
@@ -28,7 +24,7 @@ REQUIRED = {
     "targeting_criteria.list": {"line_item_ids": "itttx,iu0p9,iuc5v"},
     "targeting_options.events": {"event_types": "HOLIDAY,OTHER,CONFERENCE"},
     "targeting_options.tv_shows": {"locale": "en-US"},
-}
+}  # fmt: skip
 OWN_PATHS = {"custom_audiences.targeted": {"custom_audience_id": "1nmth"}}
 """The parents of those lists whose records do not belong to an account."""
 
@@ -99,7 +95,6 @@ def test_pages_add_up(box: Sandbox, listing: Operation) -> None:
 def test_defaults_are_not_echoed(box: Sandbox, listing: Operation) -> None:
     """request.params holds what was sent and the path, natively, nothing else."""
     _, body = read(box, listing, count="7")
-
     echo = body["request"]["params"]
     assert echo["count"] == 7
     assert not {"with_deleted", "with_total_count", "cursor"} & set(echo)
@@ -142,16 +137,49 @@ def test_deleted_records_are_shown_when_asked_for(box: Sandbox, listing: Operati
 @each("sort_by")
 def test_sorting_turns_round(box: Sandbox, listing: Operation) -> None:
     """Each attribute that is shown rises; descending is that turned round, ties included."""
-    assert listing.params is not None
-    field: Any = listing.params().load_fields["sort_by"]
-    for attribute in field.attributes:
-        _, up = read(box, listing, sort_by=f"{attribute}-asc")
-        _, down = read(box, listing, sort_by=f"{attribute}-desc")
+    more = {"with_deleted": "true"} if "with_deleted" in names(listing) else {}
+    for attribute in attributes_of(listing):
+        _, up = read(box, listing, sort_by=f"{attribute}-asc", **more)
+        _, down = read(box, listing, sort_by=f"{attribute}-desc", **more)
 
         shown = [record[attribute] for record in up["data"] if record.get(attribute) is not None]
         assert sorted(shown) == shown
         assert up["data"] == down["data"][::-1]
         assert up["request"]["params"]["sort_by"] == [f"{attribute}-asc"]
+
+
+def attributes_of(listing: Operation) -> list[str]:
+    """The attributes by which a list sorts."""
+    assert listing.params is not None
+    field: Any = listing.params().load_fields["sort_by"]
+    return list(field.attributes)
+
+
+AMOUNTS = ["daily_budget_amount_local_micro", "total_budget_amount_local_micro"]
+SORTED_BY = {
+    "campaigns.list": ["name", "start_time", "end_time", *AMOUNTS, "standard_delivery"],
+    "funding_instruments.list": ["funded_amount_local_micro", "start_time", "end_time"],
+    "line_items.list": ["bid_amount_local_micro"], "promoted_posts.list": ["paused"],
+    "promoted_accounts.list": ["paused"],
+    "accounts.list": ["name"], "custom_audiences.list": ["name"], "cards.list": ["name"],
+    "targeting_criteria.list": ["name"], "cards_image_conversation.list": ["name"],
+    "cards_video_conversation.list": ["name"], "cards_poll.list": ["name"],
+}  # fmt: skip
+
+
+@pytest.mark.spec("B, Accounts", "GET /12/accounts: account_ids")
+@pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id/curated_categories: list")
+@pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id/account_apps")
+@pytest.mark.spec("operations", "line_item_curated_categories.list")
+@pytest.mark.spec("B, What public facts and settled questions add", "sort_by is echoed")
+@each("sort_by")
+def test_what_a_list_sorts_by(listing: Operation) -> None:
+    """By its times and by what is deleted, and some lists by names, amounts and times of theirs."""
+    common, own = ["created_at", "updated_at", "deleted"], SORTED_BY.get(listing.id, [])
+    if listing.id == "curated_categories.list":  # which are never deleted
+        common, own = ["created_at", "updated_at"], ["name"]
+
+    assert [*common, *own] == attributes_of(listing)
 
 
 @each()

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from werkzeug.test import TestResponse
 
-from tests.support import BEARER, Keys, signed
+from tests.support import BEARER, Keys, body_of, signed
 from tests.support_replay import Desk
 
 
@@ -27,6 +27,10 @@ class AppClient:
         if keys is not None:
             headers = signed(method, f"http://localhost{path}", keys)
         return self.desk.client.open(path, method=method, headers=headers, **more)
+
+    def read(self, path: str | None = None, status: int = 200) -> Any:
+        """The body of the answer to a GET of the app, which must have this status."""
+        return body_of(self.call("GET", path), status)
 
 
 def messages(answer: TestResponse) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from werkzeug.test import TestResponse
 
 from tests.oauth_steps import CALLBACK, visitor
-from tests.support import Sandbox
+from tests.support import Sandbox, body_of
 from tests.visitor import Visitor
 
 CLIENT_ID = "aGJyRGVza0NsaWVudDRWcTh4VzI6MTpjaQ"
@@ -27,14 +27,10 @@ AUTHORIZE = "/2/oauth2/authorize"
 def asked(**changed: str | None) -> dict[str, str]:
     """The parameters of a good authorize request, with changes; None leaves one out."""
     values: dict[str, str | None] = {
-        "response_type": "code",
-        "client_id": CLIENT_ID,
-        "redirect_uri": CALLBACK,
-        "scope": SCOPES,
-        "state": "s 1&2",
-        "code_challenge": CHALLENGE,
+        "response_type": "code", "client_id": CLIENT_ID, "redirect_uri": CALLBACK,
+        "scope": SCOPES, "state": "s 1&2", "code_challenge": CHALLENGE,
         "code_challenge_method": "S256",
-    }
+    }  # fmt: skip
     return {name: value for name, value in (values | changed).items() if value is not None}
 
 
@@ -59,11 +55,9 @@ def exchange(
 ) -> TestResponse:
     """The exchange of a code by the well-known app, with changes to its form."""
     form: dict[str, str | None] = {
-        "grant_type": "authorization_code",
-        "code": value,
-        "redirect_uri": CALLBACK,
+        "grant_type": "authorization_code", "code": value, "redirect_uri": CALLBACK,
         "code_verifier": VERIFIER,
-    }
+    }  # fmt: skip
     return send(box, "token", form | changed, headers)
 
 
@@ -78,10 +72,7 @@ def revoke(box: Sandbox, token: str, **changed: str | None) -> TestResponse:
 
 
 def send(
-    box: Sandbox,
-    step: str,
-    form: dict[str, str | None],
-    headers: dict[str, str] | None = None,
+    box: Sandbox, step: str, form: dict[str, Any], headers: dict[str, str] | None = None
 ) -> TestResponse:
     """A form to a token endpoint, as the well-known app unless `headers` are given."""
     sent = {name: value for name, value in form.items() if value is not None}
@@ -91,17 +82,13 @@ def send(
 
 def tokens(box: Sandbox, **changed: str | None) -> dict[str, Any]:
     """The tokens of a new consent."""
-    answer = exchange(box, allowed(box, **changed))
-    assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.get_json()
+    found: dict[str, Any] = body_of(exchange(box, allowed(box, **changed)))
     return found
 
 
 def use(box: Sandbox, token: str, path: str = "/2/activity/subscriptions") -> int:
     """The status of a call with a user's token."""
-    return box.call(
-        "GET", path, keys=None, headers={"Authorization": f"Bearer {token}"}
-    ).status_code
+    return box.call("GET", path, keys=token).status_code
 
 
 def error(answer: TestResponse) -> tuple[int, str, str]:

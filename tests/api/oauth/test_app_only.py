@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Mapping
+from typing import Any
 from urllib.parse import quote, unquote, urlencode
 
 import pytest
@@ -12,7 +13,7 @@ from werkzeug.test import TestResponse
 
 from mock_platform.world.clock import machine_now
 from tests.oauth_steps import last
-from tests.support import BEARER, FORM, HARBOR, NORTHBIKE, Keys, Sandbox, sandbox
+from tests.support import BEARER, FORM, HARBOR, NORTHBIKE, Keys, Sandbox, body_of, sandbox
 
 GRANT = {"grant_type": "client_credentials"}
 
@@ -24,12 +25,9 @@ def basic(keys: Keys = HARBOR) -> dict[str, str]:
 
 
 def post(
-    box: Sandbox,
-    path: str,
-    form: Mapping[str, str] | None,
-    keys: Keys | None = HARBOR,
+    box: Sandbox, path: str, form: Mapping[str, str] | None, keys: Keys | None = HARBOR,
     headers: Mapping[str, str] | None = None,
-) -> TestResponse:
+) -> TestResponse:  # fmt: skip
     """A request as clients make it: Basic, and a form."""
     sent = {**(basic(keys) if keys else {}), **(headers or {})}
     return box.call("POST", path, keys=None, form=form, headers=sent)
@@ -37,9 +35,7 @@ def post(
 
 def create(box: Sandbox, keys: Keys = HARBOR) -> str:
     """The app's bearer token."""
-    response = post(box, "/oauth2/token", GRANT, keys)
-    assert 200 == response.status_code, response.text
-    return str(response.get_json()["access_token"])
+    return str(body_of(post(box, "/oauth2/token", GRANT, keys))["access_token"])
 
 
 def revoke(box: Sandbox, token: str, keys: Keys = HARBOR) -> TestResponse:
@@ -49,20 +45,15 @@ def revoke(box: Sandbox, token: str, keys: Keys = HARBOR) -> TestResponse:
 
 def use(box: Sandbox, token: str) -> TestResponse:
     """A v2 request with a bearer token; its empty body is refused after the token."""
-    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    return box.call("POST", "/2/webhooks/replay", keys=None, headers=headers, data="{}")
+    return box.call("POST", "/2/webhooks/replay", keys=token, json={})
 
 
 def assert_unverified(box: Sandbox, response: TestResponse, *, assumed: bool = True) -> None:
     """403 with code 99, as the public facts print it; marked as an assumption where it is one."""
-    error = {
-        "code": 99,
-        "message": "Unable to verify your credentials",
-        "label": "authenticity_token_error",
-    }
-    assert (403, {"errors": [error]}) == (response.status_code, response.get_json())
-    marked = "oauth2.failures-code-99" in response.headers["X-Mock-Assumptions"]
-    assert assumed == marked
+    message, label = "Unable to verify your credentials", "authenticity_token_error"
+    errors = [{"code": 99, "message": message, "label": label}]
+    assert (403, {"errors": errors}) == (response.status_code, response.get_json())
+    assert assumed == ("oauth2.failures-code-99" in response.headers["X-Mock-Assumptions"])
     if assumed:
         assert last(box).diagnosis["explanation"]
 
@@ -78,12 +69,9 @@ def assert_unverified(box: Sandbox, response: TestResponse, *, assumed: bool = T
 def test_token_answers_with_the_bearer_token_payload(box: Sandbox) -> None:
     """HTTP 200 JSON: token_type bearer and an access_token with percent-encoded characters."""
     response = post(box, "/oauth2/token", GRANT, NORTHBIKE)
-    body = response.get_json()
+    body = body_of(response)
 
-    assert (200, "application/json; charset=utf-8") == (
-        response.status_code,
-        response.headers["Content-Type"],
-    )
+    assert "application/json; charset=utf-8" == response.headers["Content-Type"]
     assert ["token_type", "access_token"] == list(body)
     assert "bearer" == body["token_type"]
     assert re.fullmatch(r"AAAA[A-Za-z0-9]+%2F[A-Za-z0-9]+%3D[A-Za-z0-9]+", body["access_token"])
@@ -102,45 +90,33 @@ def test_an_app_has_one_outstanding_bearer_token(box: Sandbox) -> None:
     assert BEARER not in created
 
 
-def test_key_and_secret_are_url_encoded(box: Sandbox) -> None:
-    """Characters that mean something in Basic or in URLs arrive as they are in the record."""
+@pytest.mark.parametrize("scheme", ["Basic", "basic", "BASIC"])
+def test_key_and_secret_are_url_encoded(box: Sandbox, scheme: str) -> None:
+    """Characters that mean something in Basic or in URLs arrive as they are in the record.
+
+    The name of the scheme is taken in any case, as HTTP compares it.
+    """
     odd = Keys("key:with/colon", "se%cret+ü:")
     box.change("apps", "20993", consumer_key=odd.key, consumer_secret=odd.secret)
+    headers = {"Authorization": basic(odd)["Authorization"].replace("Basic", scheme)}
 
-    assert create(box, odd).startswith("AAAA")
-
-
-@pytest.mark.parametrize("scheme", ["Basic", "basic", "BASIC"])
-def test_the_name_of_the_scheme_is_taken_in_any_case(box: Sandbox, scheme: str) -> None:
-    """HTTP compares it so."""
-    headers = {"Authorization": basic()["Authorization"].replace("Basic", scheme)}
-
-    assert 200 == post(box, "/oauth2/token", GRANT, None, headers).status_code
+    assert body_of(post(box, "/oauth2/token", GRANT, None, headers))["access_token"][:4] == "AAAA"
 
 
 def test_grant_type_may_stand_in_the_query(box: Sandbox) -> None:
     """Public fact, recorded: parameters in the query do as well as in the form."""
-    response = post(box, "/oauth2/token?" + urlencode(GRANT), None)
+    in_query = post(box, "/oauth2/token?" + urlencode(GRANT), None)
+    in_form = post(box, "/oauth2/token", GRANT)
 
-    assert 200 == response.status_code
-    assert "oauth2.parameters-in-query" in response.headers["X-Mock-Assumptions"]
-    assert (
-        "oauth2.parameters-in-query"
-        not in (post(box, "/oauth2/token", GRANT).headers["X-Mock-Assumptions"])
-    )
+    assert 200 == in_query.status_code
+    assert "oauth2.parameters-in-query" in in_query.headers["X-Mock-Assumptions"]
+    assert "oauth2.parameters-in-query" not in in_form.headers["X-Mock-Assumptions"]
 
 
 @pytest.mark.spec("A, POST {base_url}/oauth2/token", "Body: application/x-www-form-urlencoded")
-@pytest.mark.parametrize(
-    "form",
-    [
-        None,
-        {},
-        {"grant_type": ""},
-        {"grant_type": "password"},
-        {"grant_type": "Client_Credentials"},
-    ],
-)
+@pytest.mark.parametrize("form", [
+    None, {}, {"grant_type": ""}, {"grant_type": "password"}, {"grant_type": "Client_Credentials"},
+])  # fmt: skip
 def test_only_client_credentials_is_allowed(box: Sandbox, form: Mapping[str, str] | None) -> None:
     """A missing or other grant_type is 403 with code 99."""
     assert_unverified(box, post(box, "/oauth2/token", form))
@@ -150,15 +126,7 @@ def test_only_client_credentials_is_allowed(box: Sandbox, form: Mapping[str, str
 @pytest.mark.spec("A, POST {base_url}/oauth2/token", "Body: application/x-www-form-urlencoded")
 def test_a_body_that_is_no_form_carries_no_grant_type(box: Sandbox) -> None:
     """The body is application/x-www-form-urlencoded; JSON is ignored with a warning."""
-    headers = basic() | {"Content-Type": "application/json"}
-    response = box.call(
-        "POST",
-        "/oauth2/token",
-        keys=None,
-        headers=headers,
-        data='{"grant_type":"client_credentials"}',
-    )
-
+    response = box.call("POST", "/oauth2/token", keys=None, headers=basic(), json=GRANT)
     assert_unverified(box, response)
     assert "the body has Content-Type application/json" in last(box).warnings[0]
 
@@ -183,7 +151,6 @@ CREDENTIALS: dict[str, dict[str, str]] = {
 def test_bad_credentials_are_403_with_code_99(box: Sandbox, path: str, case: str) -> None:
     """Whatever is wrong with the credentials: not 400, not 401; the journal says what it was."""
     form = GRANT | {"access_token": BEARER}
-
     assert_unverified(box, post(box, path, form, None, CREDENTIALS[case]))
     assert "active" == box.record("tokens", BEARER)["state"]
 
@@ -191,9 +158,7 @@ def test_bad_credentials_are_403_with_code_99(box: Sandbox, path: str, case: str
 @pytest.mark.spec("A, POST {base_url}/oauth2/token", "Auth: HTTP Basic")
 def test_token_takes_no_oauth1_signature(box: Sandbox) -> None:
     """oauth2/token is for HTTP Basic only."""
-    response = box.call("POST", "/oauth2/token", keys=HARBOR, form=GRANT)
-
-    assert_unverified(box, response)
+    assert_unverified(box, box.call("POST", "/oauth2/token", keys=HARBOR, form=GRANT))
 
 
 # -- too frequently ------------------------------------------------------------------------------
@@ -227,19 +192,14 @@ def test_too_frequent_requests_are_403_with_code_99() -> None:
     assert ["2", "0"] == [beyond.headers[f"x-rate-limit-{n}"] for n in ("limit", "remaining")]
 
 
-def test_the_threshold_does_not_count_wrong_credentials_or_revocations() -> None:
-    """Only requests of the app itself for a token are counted."""
-    box = sandbox(bearer_threshold=1)
+def test_what_the_threshold_counts() -> None:
+    """Requests of the app itself for a token: no wrong credentials, no revocations.
+
+    --limits off drops the platform's limits, not the one that was set on purpose.
+    """
+    box = sandbox(bearer_threshold=1, limits="off")
     post(box, "/oauth2/token", GRANT, Keys(HARBOR.key, "wrong"))
     revoke(box, BEARER)
-
-    assert 200 == post(box, "/oauth2/token", GRANT).status_code
-    assert 403 == post(box, "/oauth2/token", GRANT).status_code
-
-
-def test_the_threshold_holds_without_other_limits() -> None:
-    """--limits off drops the platform's limits, not the one that was set on purpose."""
-    box = sandbox(bearer_threshold=1, limits="off")
 
     assert [200, 403] == [post(box, "/oauth2/token", GRANT).status_code for _ in range(2)]
 
@@ -262,7 +222,7 @@ def test_invalidate_token_describes_the_revoked_token(box: Sandbox) -> None:
     """HTTP 200, JSON with access_token; recorded, because the spec shows no parameters."""
     response = revoke(box, BEARER)
 
-    assert (200, {"access_token": BEARER}) == (response.status_code, response.get_json())
+    assert {"access_token": BEARER} == body_of(response)
     assert "oauth2.invalidate-access-token" in response.headers["X-Mock-Assumptions"]
 
 
@@ -284,41 +244,29 @@ def test_the_token_is_taken_encoded_and_decoded(box: Sandbox, place: str, spelli
 
 def test_the_token_is_taken_as_the_public_guide_sends_it(box: Sandbox) -> None:
     """The guide puts the token into the body unencoded, so that it arrives decoded."""
-    response = box.call(
-        "POST",
-        "/oauth2/invalidate_token",
-        keys=None,
-        headers=basic() | {"Content-Type": FORM},
-        data=f"access_token={BEARER}",
-    )
+    more: Any = {"headers": basic() | {"Content-Type": FORM}, "data": f"access_token={BEARER}"}
+    response = box.call("POST", "/oauth2/invalidate_token", keys=None, **more)
 
     assert {"access_token": BEARER} == response.get_json()
 
 
 @pytest.mark.spec("A, POST {base_url}/oauth2/invalidate_token", "Revokes the bearer")
-@pytest.mark.spec("A, States and transitions", "bearer token issued")
-def test_a_revoked_token_is_no_longer_usable(box: Sandbox) -> None:
-    """Before, the v2 interface takes it; after, 401 with code 89."""
-    before = use(box, BEARER)
-    revoke(box, BEARER)
-    after = use(box, BEARER)
-
-    assert 400 == before.status_code
-    assert 401 == after.status_code
-    assert 89 == after.get_json()["errors"][0]["code"]
-
-
 @pytest.mark.spec("A, Other v2 endpoints", "OAuth 1.0a endpoints")
 @pytest.mark.spec("A, States and transitions", "bearer token issued")
 @pytest.mark.spec("A, Limits", "Outstanding bearer", side="outside")
-def test_a_new_creation_yields_a_different_token(box: Sandbox) -> None:
-    """After revoking, the next call creates another, which works, and stays."""
-    revoke(box, BEARER)
-    fresh = create(box)
+def test_a_revoked_token_is_no_longer_usable(box: Sandbox) -> None:
+    """Before, the v2 interface takes it; after, 401 with code 89.
 
+    The next call creates another, which works, and stays.
+    """
+    before = use(box, BEARER)
+    revoke(box, BEARER)
+    after, fresh = use(box, BEARER), create(box)
+
+    assert (400, 401) == (before.status_code, after.status_code)
+    assert 89 == after.get_json()["errors"][0]["code"]
     assert BEARER != fresh == create(box)
-    assert 400 == use(box, fresh).status_code
-    assert 401 == use(box, BEARER).status_code
+    assert (400, 401) == (use(box, fresh).status_code, use(box, BEARER).status_code)
 
 
 def test_the_v2_interface_takes_the_decoded_token_too(box: Sandbox) -> None:
@@ -357,17 +305,12 @@ def test_the_owners_oauth1_signature_revokes_too(box: Sandbox) -> None:
 
 
 @pytest.mark.spec("A, POST {base_url}/oauth2/invalidate_token", "Auth: client credentials")
-def test_another_users_oauth1_signature_does_not_revoke(box: Sandbox) -> None:
+@pytest.mark.parametrize("keys", [HARBOR, Keys(HARBOR.key, HARBOR.secret)], ids=["user", "app"])
+def test_another_users_oauth1_signature_does_not_revoke(box: Sandbox, keys: Keys) -> None:
     """Only the app's owner may; an app's signature without any user does not do either."""
     box.change("apps", "11827", _owner_user_id="3805104374")
     form = {"access_token": BEARER}
-    user = box.call("POST", "/oauth2/invalidate_token", form=form)
-    app = box.call(
-        "POST", "/oauth2/invalidate_token", keys=Keys(HARBOR.key, HARBOR.secret), form=form
-    )
-
-    assert_unverified(box, user)
-    assert_unverified(box, app)
+    assert_unverified(box, box.call("POST", "/oauth2/invalidate_token", keys=keys, form=form))
     assert "active" == box.record("tokens", BEARER)["state"]
 
 
@@ -398,12 +341,11 @@ def test_strict_refuses_what_the_spec_does_not_show() -> None:
 
 def test_worlds_have_tokens_of_their_own(box: Sandbox) -> None:
     """A token created in one world is unknown in another, and chooses its own."""
-    box.platform.worlds.create("w1")
-    headers = {"X-Mock-World": "w1"}
-    token = post(box, "/oauth2/token", GRANT, NORTHBIKE, headers).get_json()["access_token"]
-    elsewhere = box.platform.worlds.default.store.get("tokens", token)
+    world = box.platform.worlds.create("w1")
+    answer = post(box, "/oauth2/token", GRANT, NORTHBIKE, {"X-Mock-World": "w1"})
+    token = body_of(answer)["access_token"]
 
-    assert None is elsewhere
+    assert box.world.store.get("tokens", token) is None
     assert token != create(box, NORTHBIKE)
     assert 400 == use(box, token).status_code
-    assert 1 == box.platform.worlds.get("w1").journal.count() - 1
+    assert 2 == world.journal.count()

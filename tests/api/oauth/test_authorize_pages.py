@@ -11,8 +11,9 @@ from mock_platform.api.oauth.consent import tokens
 from mock_platform.api.oauth.records import REQUEST_TOKEN_SECONDS
 from mock_platform.core.auth import session as sessions
 from mock_platform.world.clock import machine_now
+from mock_platform.world.world import World
 from tests.oauth_steps import CALLBACK, begun, exchange, granted, last, visitor
-from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox, sandbox
+from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox, Sandboxes, sandbox
 from tests.visitor import Visitor
 
 PATHS = ("/oauth/authorize", "/oauth/authenticate")
@@ -55,42 +56,34 @@ def test_a_user_logs_in_and_allows(box: Sandbox, path: str) -> None:
     assert re.fullmatch(r"[A-Za-z0-9]{32,42}", page.landed_with["oauth_verifier"])
 
 
-@pytest.mark.parametrize("step", ["before logging in", "after logging in"])
+@pytest.mark.parametrize("logs_in", [False, True])
 @pytest.mark.parametrize("path", PATHS)
-def test_a_user_denies(box: Sandbox, path: str, step: str) -> None:
+def test_a_user_denies(box: Sandbox, path: str, logs_in: bool) -> None:
     """Denial leads to the callback with denied=<request token>, which is worth nothing after."""
     keys = begun(box)
     page = visitor(box).open(path, oauth_token=str(keys.token))
-    if step == "after logging in":
+    if logs_in:
         page.log_in()
     page.submit("deny")
-    landed, parameters = page.landed, page.landed_with
-    page.open(path, oauth_token=str(keys.token))
 
-    assert f"{CALLBACK}?denied={keys.token}" == landed
-    assert {"denied": keys.token} == parameters
-    assert 410 == page.status
+    assert f"{CALLBACK}?denied={keys.token}" == page.landed
+    assert 410 == page.open(path, oauth_token=str(keys.token)).status
     assert "Invalid request token." == exchange(box, keys, "any").text
-
-
-def test_a_denied_out_of_band_request_ends_on_a_page(box: Sandbox) -> None:
-    """Without an address to go back to, the page says that the app was denied."""
-    page = opened(box, callback="oob").log_in().submit("deny")
-
-    assert 200 == page.status
-    assert "Harbor Campaign Desk was denied access" == page.heading
 
 
 @pytest.mark.spec("A, POST {base_url}/oauth/request_token", "the value oob selects")
 @pytest.mark.spec("A, GET {base_url}/oauth/authorize", "Desktop applications")
 def test_out_of_band_mode_shows_a_pin(box: Sandbox) -> None:
-    """The page shows the PIN of 7 digits; it does not redirect."""
-    page = opened(box, callback="oob").log_in().submit("allow")
+    """The page shows the PIN of 7 digits, or that the app was denied; it does not redirect."""
+    page, denied = (opened(box, callback="oob").log_in() for _ in range(2))
+    page.submit("allow")
+    denied.submit("deny")
 
-    assert 200 == page.status
+    assert (200, 200) == (page.status, denied.status)
     assert "Your PIN for Harbor Campaign Desk" == page.heading
     assert re.fullmatch(r"[0-9]{7}", page.pin)
     assert '<code id="pin"' in page.response.text
+    assert "Harbor Campaign Desk was denied access" == denied.heading
 
 
 @pytest.mark.spec("A, POST {base_url}/oauth/request_token", "also used for custom")
@@ -101,67 +94,47 @@ def test_custom_schemes_are_called_back(box: Sandbox) -> None:
     assert page.landed.startswith("harbordesk://oauth?oauth_token=")
 
 
-def test_authorize_asks_each_time(box: Sandbox) -> None:
-    """A logged-in user who granted the app before is asked again."""
+@pytest.mark.spec("A, GET {base_url}/oauth/authenticate", "This needs the")
+@pytest.mark.parametrize(("path", "enabled"), [(PATHS[0], True), (PATHS[1], False)])
+def test_a_user_who_granted_the_app_is_asked_again(box: Sandbox, path: str, enabled: bool) -> None:
+    """By authorize each time; by authenticate without the sign-in setting on the app record."""
+    box.change("apps", "11827", _sign_in_enabled=enabled)
     page = opened(box).log_in().submit("allow")
-    again(box, page, "/oauth/authorize")
+    again(box, page, path)
 
     assert (200, ASK) == (page.status, page.heading)
 
 
 @pytest.mark.spec("A, GET {base_url}/oauth/authenticate", "Uses the currently", "If the user has")
+@pytest.mark.spec("A, GET {base_url}/oauth/authenticate", "Replaces authorize")
 def test_authenticate_redirects_without_asking_again(box: Sandbox) -> None:
-    """A logged-in user who granted the app before goes straight back, with a new verifier."""
-    page = opened(box).log_in().submit("allow")
-    first = page.landed_with["oauth_verifier"]
-    again(box, page, "/oauth/authenticate")
+    """A logged-in user who granted the app before goes straight back, with a new verifier.
 
-    assert page.landed.startswith(f"{CALLBACK}?oauth_token=")
+    The same holds for a user who has to log in first, in a browser that is new here.
+    """
+    page = opened(box).log_in().submit("allow")
+    first, keys = page.landed_with["oauth_verifier"], begun(box)
+    page.open("/oauth/authenticate", oauth_token=str(keys.token))
+    other = opened(box, "/oauth/authenticate").log_in()
+
+    for each in (page, other):
+        assert each.landed.startswith(f"{CALLBACK}?oauth_token=")
     assert first != page.landed_with["oauth_verifier"]
     assert "oauth.when-asked" in page.response.headers["X-Mock-Assumptions"]
-
-
-def test_authenticate_redirects_after_logging_in(box: Sandbox) -> None:
-    """The same holds for a user who has to log in first, in a browser that is new here."""
-    opened(box).log_in().submit("allow")
-    page = opened(box, "/oauth/authenticate").log_in()
-
-    assert page.landed.startswith(f"{CALLBACK}?oauth_token=")
-
-
-@pytest.mark.spec("A, GET {base_url}/oauth/authenticate", "Replaces authorize")
-def test_the_verifier_of_a_redirect_without_asking_is_good(box: Sandbox) -> None:
-    """What authenticate hands out can be exchanged."""
-    page = opened(box).log_in().submit("allow")
-    keys = begun(box)
-    page.open("/oauth/authenticate", oauth_token=str(keys.token))
-
     assert 200 == exchange(box, keys, page.landed_with["oauth_verifier"]).status_code
-
-
-@pytest.mark.spec("A, GET {base_url}/oauth/authenticate", "This needs the")
-def test_authenticate_asks_where_sign_in_is_off(box: Sandbox) -> None:
-    """Skipping the question needs the sign-in setting enabled on the app record."""
-    box.change("apps", "11827", _sign_in_enabled=False)
-    page = opened(box).log_in().submit("allow")
-    again(box, page, "/oauth/authenticate")
-
-    assert (200, ASK) == (page.status, page.heading)
 
 
 @pytest.mark.spec("A, GET {base_url}/oauth/authenticate", "If the user has")
 def test_authenticate_asks_for_more_than_was_granted(box: Sandbox) -> None:
     """A grant to read does not answer a request to write, one to write answers both."""
     read, write = (str(begun(box, x_auth_access_type=kind).token) for kind in ("read", "write"))
-    page = visitor(box).open("/oauth/authenticate", oauth_token=read).log_in()
-    page.submit("allow")
+    page = visitor(box).open("/oauth/authenticate", oauth_token=read).log_in().submit("allow")
     page.open("/oauth/authenticate", oauth_token=write)
     asked = page.status
     page.submit("allow")
     again(box, page, "/oauth/authenticate", oauth_token=str(begun(box).token))
 
-    assert 200 == asked
-    assert 302 == page.status
+    assert (200, 302) == (asked, page.status)
 
 
 def test_authenticate_asks_for_another_app_or_user(box: Sandbox) -> None:
@@ -190,28 +163,22 @@ def test_authenticate_refuses_out_of_band_tokens(box: Sandbox) -> None:
 
 @pytest.mark.spec("A, GET {base_url}/oauth/authorize", "force_login (optional)")
 @pytest.mark.spec("A, GET {base_url}/oauth/authenticate", "Uses the currently")
+@pytest.mark.spec("A, GET {base_url}/oauth/authenticate", "Same query parameters")
+@pytest.mark.parametrize("user", ["northbike_co", "harbor_roasters"])
 @pytest.mark.parametrize("value", ["true", "True"])
 @pytest.mark.parametrize("path", PATHS)
-def test_force_login_asks_to_log_in_again_and_once(box: Sandbox, path: str, value: str) -> None:
+def test_force_login_asks_to_log_in_again_and_once(
+    box: Sandbox, path: str, value: str, user: str
+) -> None:
     """A logged-in user has to log in again, and is then asked even where authenticate would not."""
     page = opened(box).log_in().submit("allow")
     again(box, page, path, force_login=value)
-    headings = [page.heading, page.log_in("northbike_co").heading]
-    address = page.response.url
-    headings.append(page.open(address.removeprefix("http://localhost")).heading)
+    headings = [page.heading, page.log_in(user).heading]
+    address = page.response.url.removeprefix("http://localhost")
+    headings.append(page.open(address).heading)
 
     assert [LOG_IN, ASK, ASK] == headings
-    assert "@northbike_co" in page.response.text
-
-
-@pytest.mark.spec("A, GET {base_url}/oauth/authenticate", "Same query parameters")
-@pytest.mark.parametrize("path", PATHS)
-def test_force_login_asks_even_where_the_app_was_granted(box: Sandbox, path: str) -> None:
-    """force_login=true prevents the redirect without re-approval."""
-    page = opened(box).log_in().submit("allow")
-    again(box, page, path, force_login="true").log_in()
-
-    assert (200, ASK) == (page.status, page.heading)
+    assert f"@{user}" in page.response.text
 
 
 @pytest.mark.spec("A, GET {base_url}/oauth/authorize", "force_login (optional)")
@@ -241,11 +208,9 @@ def test_screen_name_prefills_the_username_box(box: Sandbox, path: str) -> None:
 def test_oauth_callback_has_no_effect_here(box: Sandbox, path: str) -> None:
     """It belongs to request_token: the page ignores it and the journal says so."""
     page = opened(box, path, oauth_callback="https://elsewhere.example/")
+    warning = "oauth_callback belongs to POST /oauth/request_token and has no effect here"
 
-    assert (
-        "oauth_callback belongs to POST /oauth/request_token and has no effect here"
-        in last(box).warnings
-    )
+    assert warning in last(box).warnings
     assert page.log_in().submit("allow").landed.startswith(f"{CALLBACK}?")
 
 
@@ -268,16 +233,13 @@ def token_of(box: Sandbox, case: str) -> str:
 
 @pytest.mark.spec("A, GET {base_url}/oauth/authorize", "Query: oauth_token")
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize(
-    ("case", "status", "text"),
-    [
-        ("", 400, "The address has no oauth_token."),
-        ("unknown", 404, "This sandbox did not issue the request token of this address."),
-        ("an access token", 404, "This sandbox did not issue the request token"),
-        ("a bearer token", 404, "This sandbox did not issue the request token"),
-        ("used", 410, "This request was used already."),
-    ],
-)
+@pytest.mark.parametrize(("case", "status", "text"), [
+    ("", 400, "The address has no oauth_token."),
+    ("unknown", 404, "This sandbox did not issue the request token of this address."),
+    ("an access token", 404, "This sandbox did not issue the request token"),
+    ("a bearer token", 404, "This sandbox did not issue the request token"),
+    ("used", 410, "This request was used already."),
+])  # fmt: skip
 def test_a_page_says_why_a_token_cannot_be_answered(
     box: Sandbox, path: str, case: str, status: int, text: str
 ) -> None:
@@ -300,13 +262,11 @@ def test_a_token_that_another_user_allowed_cannot_be_answered(box: Sandbox) -> N
     assert page.text.startswith("Another user has allowed this request already.")
 
 
-@pytest.mark.parametrize(
-    ("age", "status"),
-    [(REQUEST_TOKEN_SECONDS - 1, 200), (REQUEST_TOKEN_SECONDS, 410)],
-)
-def test_a_request_token_expires(age: int, status: int) -> None:
+@pytest.mark.parametrize(("age", "status"), [
+    (REQUEST_TOKEN_SECONDS - 1, 200), (REQUEST_TOKEN_SECONDS, 410),
+])  # fmt: skip
+def test_a_request_token_expires(box: Sandbox, age: int, status: int) -> None:
     """Just inside its lifetime on the world's clock the page asks, just outside it refuses."""
-    box = sandbox()
     box.world.clock.freeze(machine_now().replace(microsecond=0))
     token = str(begun(box).token)
     box.world.clock.advance(age)
@@ -336,16 +296,10 @@ def test_the_username_is_taken_as_people_write_it(box: Sandbox, name: str) -> No
 
 
 @pytest.mark.spec("A, GET {base_url}/oauth/authorize", "Browser step for")
-@pytest.mark.parametrize(
-    ("name", "password"),
-    [
-        ("harbor_roasters", "Espresso-2026"),
-        ("harbor_roasters", ""),
-        ("harbor_roaster", "espresso-2026"),
-        ("", "espresso-2026"),
-        ("northbike_co", "espresso-2026"),
-    ],
-)
+@pytest.mark.parametrize(("name", "password"), [
+    ("harbor_roasters", "Espresso-2026"), ("harbor_roasters", ""),
+    ("harbor_roaster", "espresso-2026"), ("", "espresso-2026"), ("northbike_co", "espresso-2026"),
+])  # fmt: skip
 def test_a_wrong_login_is_told_and_can_be_repeated(box: Sandbox, name: str, password: str) -> None:
     """The page comes again with 403, keeps the name, says where the users are listed."""
     page = opened(box).submit("log_in", screen_name=name, password=password)
@@ -359,9 +313,8 @@ def test_a_wrong_login_is_told_and_can_be_repeated(box: Sandbox, name: str, pass
 def test_another_account_can_be_used(box: Sandbox) -> None:
     """A logged-in user can log out on the page and log in as another user."""
     page = opened(box).log_in().submit("switch")
-    headings = [page.heading, page.log_in("northbike_co").heading]
 
-    assert [LOG_IN, ASK] == headings
+    assert [LOG_IN, ASK] == [page.heading, page.log_in("northbike_co").heading]
     assert "@northbike_co" in page.response.text
 
 
@@ -395,57 +348,50 @@ def cookie(response: requests.Response) -> str:
 
 
 def test_the_cookie_is_closed_to_scripts_and_other_sites(box: Sandbox) -> None:
-    """HttpOnly, SameSite=Lax, below /oauth only, for this browser session."""
+    """HttpOnly, SameSite=Lax, below /oauth only, for this browser session; over https Secure."""
     value, *attributes = cookie(opened(box).response).split("; ")
-
-    assert re.fullmatch(r"mock_platform_session_default=[A-Za-z0-9]{40}", value)
-    assert ["Path=/oauth", "HttpOnly", "SameSite=Lax"] == attributes
-
-
-def test_the_cookie_of_https_stays_on_https() -> None:
-    """Over https it is Secure as well."""
-    box = sandbox()
     token = str(begun(box).token)
     page = visitor(box, "https://localhost").open("/oauth/authorize", oauth_token=token)
 
-    assert cookie(page.response).endswith("; HttpOnly; SameSite=Lax; Secure")
+    assert re.fullmatch(r"mock_platform_session_default=[A-Za-z0-9]{40}", value)
+    assert ["Path=/oauth", "HttpOnly", "SameSite=Lax"] == attributes
+    assert [*attributes, "Secure"] == cookie(page.response).split("; ")[1:]
+
+
+def issue(world: World) -> str:
+    """A request token of another world."""
+    with world.work():
+        app = world.store.get("apps", "11827")
+        assert app is not None
+        token: str = tokens.issue_request_token(world, app, CALLBACK, "write")["id"]
+        return token
 
 
 def test_the_cookie_stays_below_its_world(box: Sandbox) -> None:
     """Under a world's prefix its path begins with the prefix, and the flow runs there."""
-    box.platform.worlds.create("w1")
+    token = issue(box.platform.worlds.create("w1"))
     keys = begun(box)  # the ids of worlds differ, so this one is unknown there
     there = visitor(box).open("/~w1/oauth/authorize", oauth_token=str(keys.token))
-    world = box.platform.worlds.get("w1")
-    with world.work():
-        app = world.store.get("apps", "11827")
-        assert app is not None
-        token = tokens.issue_request_token(world, app, CALLBACK, "write")
-    page = visitor(box).open("/~w1/oauth/authorize", oauth_token=token["id"])
+    page = visitor(box).open("/~w1/oauth/authorize", oauth_token=token)
     value, path, *_ = cookie(page.response).split("; ")
     page.log_in().submit("allow")
 
     assert 404 == there.status
     assert value.startswith("mock_platform_session_w1=")
     assert "Path=/~w1/oauth" == path
-    assert page.landed.startswith(f"{CALLBACK}?oauth_token={token['id']}&")
+    assert page.landed.startswith(f"{CALLBACK}?oauth_token={token}&")
 
 
 def test_worlds_at_one_address_do_not_share_a_login(box: Sandbox) -> None:
     """A world that the request token chose has a session of its own."""
-    world = box.platform.worlds.create("w1")
-    page = opened(box).log_in()
-    with world.work():
-        app = world.store.get("apps", "11827")
-        assert app is not None
-        token = tokens.issue_request_token(world, app, CALLBACK, "write")
-    page.open("/oauth/authorize", oauth_token=token["id"])
+    token, page = issue(box.platform.worlds.create("w1")), opened(box).log_in()
+    page.open("/oauth/authorize", oauth_token=token)
     there = page.heading
     page.log_in().submit("allow")
     landed = page.landed_with["oauth_token"]
     again(box, page, "/oauth/authorize")
 
-    assert (LOG_IN, token["id"], ASK) == (there, landed, page.heading)
+    assert (LOG_IN, token, ASK) == (there, landed, page.heading)
 
 
 def test_logging_in_changes_the_session(box: Sandbox) -> None:
@@ -462,20 +408,15 @@ def test_logging_in_changes_the_session(box: Sandbox) -> None:
 
 
 def test_logging_in_again_ends_the_session_before(box: Sandbox) -> None:
-    """A browser holds one session, so that they do not pile up."""
-    page = opened(box).log_in()
+    """A browser holds one session, so that they do not pile up; mere visits store none."""
+    page = opened(box)
+    again(box, page, "/oauth/authorize")
+    visited = box.world.store.count(sessions.TABLE)
+    page.log_in()
     for _ in range(3):
         again(box, page, "/oauth/authorize", force_login="true").log_in()
 
-    assert 1 == box.world.store.count(sessions.TABLE)
-
-
-def test_visits_leave_nothing_behind(box: Sandbox) -> None:
-    """Opening pages without logging in stores no session."""
-    page = opened(box)
-    again(box, page, "/oauth/authorize")
-
-    assert 0 == box.world.store.count(sessions.TABLE)
+    assert (0, 1) == (visited, box.world.store.count(sessions.TABLE))
 
 
 @pytest.mark.parametrize("action", ["log_in", "allow", "deny", "switch"])
@@ -501,26 +442,19 @@ def test_a_forged_form_is_refused(box: Sandbox, path: str, forgery: str, action:
 
 
 def test_a_form_without_its_cookie_is_refused(box: Sandbox) -> None:
-    """Other sites cannot send the cookie along (SameSite=Lax), and without it nothing happens."""
+    """Other sites cannot send the cookie along (SameSite=Lax), and without it nothing happens.
+
+    A form with anything else than what the buttons say is refused as well.
+    """
     page = opened(box).log_in()
+    token, form = page.form.fields["oauth_token"], page.form.fields | {"action": "destroy"}
+    odd = page.session.post("http://localhost/oauth/authorize", data=form)
     page.session.cookies.clear()
-    token = page.form.fields["oauth_token"]
     page.submit("allow")
 
-    assert 403 == page.status
+    assert (400, 403) == (odd.status_code, page.status)
+    assert "must be log_in, allow, deny or switch" in odd.text
     assert "Allow cookies for this address" in page.text
-    assert "pending" == box.record("tokens", token)["state"]
-
-
-def test_a_form_needs_one_of_its_actions(box: Sandbox) -> None:
-    """Anything else than what the buttons say is refused."""
-    page = opened(box).log_in()
-    token = page.form.fields["oauth_token"]
-    form = page.form.fields | {"action": "destroy"}
-    response = page.session.post("http://localhost/oauth/authorize", data=form)
-
-    assert 400 == response.status_code
-    assert "must be log_in, allow, deny or switch" in response.text
     assert "pending" == box.record("tokens", token)["state"]
 
 
@@ -529,15 +463,12 @@ def test_a_form_needs_one_of_its_actions(box: Sandbox) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize("path", PATHS)
-def test_failures_are_pages_too(path: str, method: str) -> None:
+def test_failures_are_pages_too(sandboxes: Sandboxes, path: str, method: str) -> None:
     """What refuses before the step itself is shown to people as well as a page."""
-    box = sandbox(require_https=True)
-    response = box.client.open(path, method=method)
+    response = sandboxes.get(require_https=True).client.open(path, method=method)
 
-    assert (403, "text/html; charset=utf-8") == (
-        response.status_code,
-        response.headers["Content-Type"],
-    )
+    assert 403 == response.status_code
+    assert "text/html; charset=utf-8" == response.headers["Content-Type"]
     assert "<h1>Forbidden</h1>" in response.text
     assert "SSL is required" in response.text
     assert "frame-ancestors 'none'" in response.headers["Content-Security-Policy"]
@@ -567,10 +498,8 @@ def test_the_oauth_limit_counts_the_pages_of_an_app() -> None:
 def test_the_app_is_known_from_the_form(box: Sandbox) -> None:
     """The journal says who answered for which app, and by which session."""
     opened(box).log_in().submit("allow")
+    how = "logged in with the session of the cookie"
 
-    assert {
-        "scheme": "session",
-        "app": "11827",
-        "user": "2244994945",
-        "how": "logged in with the session of the cookie",
-    } == last(box).caller
+    assert last(box).caller == {
+        "scheme": "session", "app": "11827", "user": "2244994945", "how": how,
+    }  # fmt: skip

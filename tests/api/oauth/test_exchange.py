@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import re
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from oauthlib.oauth1 import Client
 
 from mock_platform.api.oauth.records import REQUEST_TOKEN_SECONDS
 from mock_platform.serving.app import create_app
 from mock_platform.world.clock import machine_now
-from tests.oauth_steps import APP, CALLBACK, begun, code, exchange, granted, last, pairs, visitor
-from tests.support import BEARER, FORM, HARBOR, NORTHBIKE, Keys, Sandbox, sandbox, signed
+from tests.oauth_steps import (
+    APP,
+    CALLBACK,
+    begun,
+    code,
+    exchange,
+    granted,
+    last,
+    pairs,
+    sign_in,
+    visitor,
+)
+from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox, sandbox, signed
 
+INVALIDATE = "/1.1/oauth/invalidate_token"
+MEDIA = "/12/accounts/18ce54d4x5t/account_media"
 NO_STORE = "no-cache, no-store, must-revalidate, pre-check=0, post-check=0"
 
 
@@ -27,9 +39,8 @@ NO_STORE = "no-cache, no-store, must-revalidate, pre-check=0, post-check=0"
 @pytest.mark.spec("A, States and transitions", "request token issued")
 def test_access_token_answers_with_the_access_token_payload(box: Sandbox) -> None:
     """Access token and secret in the public shapes, with user_id and screen_name, not cached."""
-    box.call("POST", "/1.1/oauth/invalidate_token", keys=HARBOR)  # so that none is held
-    keys = begun(box)
-    response = exchange(box, keys, granted(box, keys))
+    box.call("POST", INVALIDATE, keys=HARBOR)  # so that none is held
+    response = sign_in(box)
     found = pairs(response)
 
     assert ["oauth_token", "oauth_token_secret", "user_id", "screen_name"] == list(found)
@@ -40,12 +51,15 @@ def test_access_token_answers_with_the_access_token_payload(box: Sandbox) -> Non
     assert NO_STORE == response.headers["cache-control"]
 
 
+def owned(found: dict[str, str]) -> Keys:
+    """The app's keys with an access token."""
+    return Keys(APP.key, APP.secret, found["oauth_token"], found["oauth_token_secret"])
+
+
 def test_the_access_token_acts_for_the_user_who_allowed(box: Sandbox) -> None:
     """It signs for the user who logged in, with any owner of the app."""
-    keys = begun(box)
-    found = pairs(exchange(box, keys, granted(box, keys, "northbike_co")))
-    owned = Keys(APP.key, APP.secret, found["oauth_token"], found["oauth_token_secret"])
-    response = box.call("POST", "/1.1/oauth/invalidate_token.json", keys=owned)
+    found = pairs(sign_in(box, "northbike_co"))
+    response = box.call("POST", f"{INVALIDATE}.json", keys=owned(found))
 
     assert ("3805104374", "northbike_co") == (found["user_id"], found["screen_name"])
     assert 200 == response.status_code
@@ -57,15 +71,12 @@ def test_the_access_token_acts_for_the_user_who_allowed(box: Sandbox) -> None:
 def test_the_verifier_stands_in_header_query_or_body(box: Sandbox, place: str) -> None:
     """oauth_verifier is read from each place, and from two of them."""
     keys = begun(box)
-    verifier = granted(box, keys)
-    in_header = verifier if "header" in place else None
-    client = Client(keys.key, keys.secret, keys.token, keys.token_secret, verifier=in_header)
-    extra = urlencode({"oauth_verifier": verifier})
-    url = "http://localhost/oauth/access_token" + (f"?{extra}" if place == "query" else "")
-    in_body = "body" in place
-    form = {"Content-Type": FORM} if in_body else {}
-    url, headers, body = client.sign(url, "POST", extra if in_body else None, form)
-    response = box.client.post(url.removeprefix("http://localhost"), data=body, headers=headers)
+    sent = {"oauth_verifier": granted(box, keys)}
+    more: Any = {"verifier": sent["oauth_verifier"]} if "header" in place else {}
+    path = "/oauth/access_token" + (f"?{urlencode(sent)}" if place == "query" else "")
+    form = sent if "body" in place else None
+    headers = signed("POST", f"http://localhost{path}", keys, form, **more)
+    response = box.client.post(path, headers=headers, data=form)
 
     assert "harbor_roasters" == pairs(response)["screen_name"]
 
@@ -112,12 +123,11 @@ def test_a_request_token_is_exchanged_once(box: Sandbox, callback: str) -> None:
 def test_parallel_exchanges_give_one_access_token(box: Sandbox) -> None:
     """Of eight clients with the same verifier one gets the token."""
     keys = begun(box)
-    verifier = granted(box, keys)
+    more: dict[str, Any] = {"verifier": granted(box, keys)}
     clients = [create_app(box.platform).test_client() for _ in range(8)]
 
     def attempt(number: int) -> int:
-        client = Client(keys.key, keys.secret, keys.token, keys.token_secret, verifier=verifier)
-        _, headers, _ = client.sign("http://localhost/oauth/access_token", "POST", None, {})
+        headers = signed("POST", "http://localhost/oauth/access_token", keys, **more)
         return clients[number].post("/oauth/access_token", headers=headers).status_code
 
     with ThreadPoolExecutor(8) as pool:
@@ -131,15 +141,12 @@ def test_clients_may_repeat_the_callback_and_name_a_realm(strict: bool) -> None:
     """Popular clients sign the exchange with oauth_callback; it is warned of, also if strict."""
     box = sandbox(strict=strict)
     keys = begun(box)
-    verifier = granted(box, keys)
-    more: dict[str, Any] = {"callback_uri": CALLBACK, "realm": "r", "verifier": verifier}
+    more: dict[str, Any] = {"callback_uri": CALLBACK, "realm": "r", "verifier": granted(box, keys)}
     headers = signed("POST", "http://localhost/oauth/access_token", keys, **more)
-    response = box.client.post("/oauth/access_token", headers=headers)
+    warning = "parameter 'oauth_callback' is not one of this operation and was ignored"
 
-    assert 200 == response.status_code
-    assert ["parameter 'oauth_callback' is not one of this operation and was ignored"] == last(
-        box
-    ).warnings
+    assert 200 == box.client.post("/oauth/access_token", headers=headers).status_code
+    assert [warning] == last(box).warnings
 
 
 def forged(box: Sandbox, case: str) -> Keys:
@@ -187,18 +194,15 @@ def test_access_token_is_signed_with_the_request_tokens_secret(box: Sandbox) -> 
     assert (400, 215) == code(box.call("POST", "/oauth/access_token", keys=None))
 
 
-@pytest.mark.parametrize(
-    ("age", "status"),
-    [(REQUEST_TOKEN_SECONDS - 1, 200), (REQUEST_TOKEN_SECONDS, 401)],
-)
-def test_a_request_token_expires_on_the_worlds_clock(age: int, status: int) -> None:
+@pytest.mark.parametrize(("age", "status"), [
+    (REQUEST_TOKEN_SECONDS - 1, 200), (REQUEST_TOKEN_SECONDS, 401),
+])  # fmt: skip
+def test_a_request_token_expires_on_the_worlds_clock(box: Sandbox, age: int, status: int) -> None:
     """Just inside its lifetime it can be exchanged, just outside no longer."""
-    box = sandbox()
-    clock = box.platform.worlds.default.clock
-    clock.freeze(machine_now().replace(microsecond=0))
+    box.world.clock.freeze(machine_now().replace(microsecond=0))
     keys = begun(box)
     verifier = granted(box, keys)
-    clock.advance(age)
+    box.world.clock.advance(age)
     response = exchange(box, keys, verifier)
 
     assert status == response.status_code
@@ -206,39 +210,30 @@ def test_a_request_token_expires_on_the_worlds_clock(age: int, status: int) -> N
 
 
 def test_a_sign_in_returns_the_pair_that_is_held(box: Sandbox) -> None:
-    """Signing in again leaves the pair of user and app as it is, the published one included."""
-    keys, again = begun(box), begun(box)
-    first = exchange(box, keys, granted(box, keys))
-    second = exchange(box, again, granted(box, again))
-    of_other_user = begun(box)
-    other = pairs(exchange(box, of_other_user, granted(box, of_other_user, "northbike_co")))
+    """Signing in again leaves the pair of user and app as it is, the published one included.
 
-    assert (HARBOR.token, HARBOR.token_secret) == (
-        pairs(first)["oauth_token"], pairs(first)["oauth_token_secret"],
-    )  # fmt: skip
-    assert pairs(first) == pairs(second)
+    After an invalidation, a sign-in issues a new pair, and later ones return that.
+    """
+    first, second = sign_in(box), sign_in(box)
+    other = pairs(sign_in(box, "northbike_co"))
+    held = pairs(first)
+
+    assert (HARBOR.token, HARBOR.token_secret) == (held["oauth_token"], held["oauth_token_secret"])
+    assert held == pairs(second)
     assert "oauth.held-pair" in first.headers["X-Mock-Assumptions"]
     assert other["oauth_token"] != NORTHBIKE.token  # that one is another app's
     assert 200 == box.call("GET", "/12/accounts").status_code
-
-
-def test_an_invalidated_pair_is_not_returned(box: Sandbox) -> None:
-    """After an invalidation, a sign-in issues a new pair, and later ones return that."""
-    assert 200 == box.call("POST", "/1.1/oauth/invalidate_token", keys=HARBOR).status_code
-    keys, again = begun(box), begun(box)
-    first = pairs(exchange(box, keys, granted(box, keys)))
-    second = pairs(exchange(box, again, granted(box, again)))
-
-    assert first["oauth_token"] != HARBOR.token
-    assert first == second
+    assert 200 == box.call("POST", INVALIDATE, keys=HARBOR).status_code
+    third = pairs(sign_in(box))
+    assert third["oauth_token"] != HARBOR.token
+    assert third == pairs(sign_in(box))
 
 
 @pytest.mark.parametrize(("held", "allowed"), [("read", "write"), ("write", "read")])
 def test_a_held_pair_may_do_what_is_allowed_now(box: Sandbox, held: str, allowed: str) -> None:
     """The token stays, its access is that of the last sign-in."""
     box.change("tokens", str(HARBOR.token), access=held)
-    keys = begun(box, x_auth_access_type=allowed)
-    found = pairs(exchange(box, keys, granted(box, keys)))
+    found = pairs(sign_in(box, x_auth_access_type=allowed))
 
     assert HARBOR.token == found["oauth_token"]
     assert allowed == box.record("tokens", found["oauth_token"])["access"]
@@ -247,19 +242,15 @@ def test_a_held_pair_may_do_what_is_allowed_now(box: Sandbox, held: str, allowed
 def test_fresh_tokens_invalidate_the_held_pair() -> None:
     """Rule 4, the other reading: with --fresh-tokens the previous pair no longer works."""
     box = sandbox(fresh_tokens=True)
-    others = begun(box)
-    of_other_user = pairs(exchange(box, others, granted(box, others, "northbike_co")))
-    keys = begun(box)
-    response = exchange(box, keys, granted(box, keys))
-    found = pairs(response)
-    after = box.call("POST", "/1.1/oauth/invalidate_token", keys=HARBOR)
+    of_other_user, response = pairs(sign_in(box, "northbike_co")), sign_in(box)
+    token = pairs(response)["oauth_token"]
+    after = box.call("POST", INVALIDATE, keys=HARBOR)
 
-    assert found["oauth_token"] != HARBOR.token
+    assert token != HARBOR.token
     assert "oauth.regenerated-pair" in response.headers["X-Mock-Assumptions"]
     assert (401, 89) == code(after)
-    assert "active" == box.record("tokens", of_other_user["oauth_token"])["state"]
-    assert "active" == box.record("tokens", str(NORTHBIKE.token))["state"]
-    assert "active" == box.record("tokens", found["oauth_token"])["state"]
+    for active in (of_other_user["oauth_token"], str(NORTHBIKE.token), token):
+        assert "active" == box.record("tokens", active)["state"]
 
 
 @pytest.mark.spec("A, Authentication", "regenerating invalidates")
@@ -274,21 +265,21 @@ def test_a_regenerated_pair_invalidates_the_previous_one(box: Sandbox) -> None:
 
 
 def test_the_exchange_records_the_grant(box: Sandbox) -> None:
-    """The table grants says which user granted which app what."""
-    keys = begun(box, x_auth_access_type="read")
-    exchange(box, keys, granted(box, keys))
+    """The table grants says which user granted which app what; invalidating takes it back."""
+    found = pairs(sign_in(box, x_auth_access_type="read"))
     grant = box.record("grants", "11827-2244994945")
+    box.call("POST", INVALIDATE, keys=owned(found))
 
     assert ("11827", "2244994945", "read") == (grant["app_id"], grant["user_id"], grant["access"])
+    assert box.world.store.get("grants", "11827-2244994945") is None
 
 
 def test_a_user_who_is_gone_gets_no_token(box: Sandbox) -> None:
     """A user removed between allowing and exchanging ends the request token."""
     keys = begun(box)
     verifier = granted(box, keys)
-    world = box.platform.worlds.default
-    with world.work():
-        world.store.remove("users", "2244994945")
+    with box.world.work():
+        box.world.store.remove("users", "2244994945")
     response = exchange(box, keys, verifier)
 
     assert (401, "Invalid request token.") == (response.status_code, response.text)
@@ -296,27 +287,21 @@ def test_a_user_who_is_gone_gets_no_token(box: Sandbox) -> None:
 
 @pytest.mark.spec("A, Authentication", "Access token and")
 def test_secrets_are_shown_once(box: Sandbox) -> None:
-    """Rule 4: after the exchange no answer and no journal entry shows token, secret or verifier."""
-    keys = begun(box)
-    verifier = granted(box, keys)
+    """Rule 4: after the exchange no answer and no journal entry shows token, secret or verifier.
+
+    The page with a PIN is kept without it.
+    """
+    keys, by_pin = begun(box), begun(box, "oob")
+    verifier, pin = granted(box, keys), granted(box, by_pin)
     found = pairs(exchange(box, keys, verifier))
-    shown = "".join(str(entry.as_json()) for entry in box.platform.worlds.default.journal)
-
-    for secret in (
-        keys.token, keys.token_secret, verifier, found["oauth_token"], found["oauth_token_secret"],
-        "espresso-2026", HARBOR.secret,
-    ):  # fmt: skip
-        assert str(secret) not in shown
-
-
-def test_a_pin_is_not_shown_in_the_journal(box: Sandbox) -> None:
-    """The page with the PIN is kept without it."""
-    keys = begun(box, "oob")
-    pin = granted(box, keys)
-    shown = "".join(str(entry.as_json()) for entry in box.platform.worlds.default.journal)
+    shown = "".join(str(entry.as_json()) for entry in box.world.journal)
 
     assert re.fullmatch(r"[0-9]{7}", pin)
-    assert pin not in shown
+    for secret in (
+        keys.token, keys.token_secret, verifier, found["oauth_token"], found["oauth_token_secret"],
+        "espresso-2026", HARBOR.secret, pin,
+    ):  # fmt: skip
+        assert str(secret) not in shown
 
 
 # -- invalidate_token ----------------------------------------------------------------------------
@@ -341,18 +326,14 @@ def test_invalidate_token_answers_with_the_token(box: Sandbox, path: str) -> Non
 
 @pytest.mark.spec("A, States and transitions", "access token issued")
 @pytest.mark.spec("A, Errors", "Use of an invalidated")
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("POST", "/1.1/oauth/invalidate_token.json"),
-        ("GET", "/12/accounts/18ce54d4x5t/account_media"),
-    ],
-)
+@pytest.mark.parametrize(("method", "path"), [
+    ("POST", "/1.1/oauth/invalidate_token.json"), ("GET", MEDIA),
+])  # fmt: skip
 def test_an_invalidated_token_answers_401_with_code_89(
-    box: Sandbox, method: Literal["POST", "GET"], path: str
+    box: Sandbox, method: str, path: str
 ) -> None:
     """Errors: use of an invalidated access token is 401, an errors array with code 89."""
-    box.call("POST", "/1.1/oauth/invalidate_token.json", keys=HARBOR)
+    box.call("POST", f"{INVALIDATE}.json", keys=HARBOR)
     response = box.call(method, path, keys=HARBOR)
 
     assert 401 == response.status_code
@@ -363,81 +344,42 @@ def test_an_invalidated_token_answers_401_with_code_89(
 @pytest.mark.spec("A, States and transitions", "access token issued")
 def test_a_new_creation_yields_a_different_token(box: Sandbox) -> None:
     """After invalidation the three-legged flow returns another pair, which works."""
-    box.call("POST", "/1.1/oauth/invalidate_token.json", keys=HARBOR)
-    keys = begun(box)
-    found = pairs(exchange(box, keys, granted(box, keys)))
-    fresh = Keys(APP.key, APP.secret, found["oauth_token"], found["oauth_token_secret"])
+    box.call("POST", f"{INVALIDATE}.json", keys=HARBOR)
+    fresh = owned(pairs(sign_in(box)))
 
     assert HARBOR.token != fresh.token
-    assert 200 == box.call("GET", "/12/accounts/18ce54d4x5t/account_media", keys=fresh).status_code
-
-
-def test_invalidating_takes_the_grant_back(box: Sandbox) -> None:
-    """The app is no longer among those that the user granted access."""
-    keys = begun(box)
-    found = pairs(exchange(box, keys, granted(box, keys)))
-    fresh = Keys(APP.key, APP.secret, found["oauth_token"], found["oauth_token_secret"])
-    box.call("POST", "/1.1/oauth/invalidate_token", keys=fresh)
-
-    assert None is box.platform.worlds.default.store.get("grants", "11827-2244994945")
+    assert 200 == box.call("GET", MEDIA, keys=fresh).status_code
 
 
 @pytest.mark.spec("A, POST {base_url}/1.1/oauth/invalidate_token", "Requires user-context")
 @pytest.mark.spec("A, States and transitions", "access token issued")
 def test_invalidate_token_needs_the_user_context_of_that_token(box: Sandbox) -> None:
     """An app's own signature, a request token, a bearer token and nothing at all are refused."""
-    path = "/1.1/oauth/invalidate_token.json"
-    bearer = box.call("POST", path, keys=None, headers={"Authorization": f"Bearer {BEARER}"})
-
-    assert (400, 215) == code(box.call("POST", path, keys=APP))
-    assert (401, 89) == code(box.call("POST", path, keys=begun(box)))
-    assert (403, 220) == code(bearer)
-    assert (400, 215) == code(box.call("POST", path, keys=None))
+    for keys, refused in (
+        (APP, (400, 215)), (begun(box), (401, 89)), (BEARER, (403, 220)), (None, (400, 215))
+    ):  # fmt: skip
+        assert refused == code(box.call("POST", f"{INVALIDATE}.json", keys=keys))
     assert "active" == box.record("tokens", str(HARBOR.token))["state"]
 
 
 # -- wording -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("keys", "status", "number", "message"),
-    [
-        (Keys("unknown", "x", "t", "s"), 401, 32, "Could not authenticate you"),
-        (Keys(HARBOR.key, "wrong", HARBOR.token, "s"), 401, 32, "Could not authenticate you"),
-        (Keys(HARBOR.key, HARBOR.secret, "t", "s"), 401, 89, "Invalid or expired token."),
-    ],
-)
-def test_refusals_of_signatures_are_worded_as_public(
-    box: Sandbox, keys: Keys, status: int, number: int, message: str
+@pytest.mark.parametrize(("path", "keys", "status", "number", "message"), [
+    (INVALIDATE, Keys("unknown", "x", "t", "s"), 401, 32, "Could not authenticate you"),
+    (INVALIDATE, Keys(HARBOR.key, "no", HARBOR.token, "s"), 401, 32, "Could not authenticate you"),
+    (INVALIDATE, Keys(HARBOR.key, HARBOR.secret, "t", "s"), 401, 89, "Invalid or expired token."),
+    # On 1.1, a bearer token that was never issued and one that was invalidated: no full stop.
+    (INVALIDATE, "never-issued", 401, 89, "Invalid or expired token"),
+    (INVALIDATE, BEARER, 401, 89, "Invalid or expired token"),
+    ("/oauth/nowhere", None, 404, 34, "Sorry, that page does not exist"),
+])  # fmt: skip
+def test_refusals_are_worded_as_public(
+    box: Sandbox, path: str, keys: Keys | str | None, status: int, number: int, message: str
 ) -> None:
     """Code and message of the public table."""
-    response = box.call("POST", "/1.1/oauth/invalidate_token", keys=keys)
-
-    assert (status, [{"code": number, "message": message}]) == (
-        response.status_code, response.get_json()["errors"],
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("bearer", ["never-issued", BEARER])
-def test_a_bad_bearer_token_is_called_invalid_without_a_full_stop(
-    box: Sandbox, bearer: str
-) -> None:
-    """On 1.1, one that was never issued and one that was invalidated."""
     box.change("tokens", BEARER, state="invalidated")
+    response = box.call("POST", path, keys=keys)
 
-    response = box.client.post(
-        "/1.1/oauth/invalidate_token", headers={"Authorization": f"Bearer {bearer}"}
-    )
-
-    assert (401, [{"code": 89, "message": "Invalid or expired token"}]) == (
-        response.status_code, response.get_json()["errors"],
-    )  # fmt: skip
-
-
-def test_an_unknown_page_is_worded_as_public(box: Sandbox) -> None:
-    """Code 34 without a full stop."""
-    response = box.client.get("/oauth/nowhere")
-
-    assert (404, [{"code": 34, "message": "Sorry, that page does not exist"}]) == (
-        response.status_code, response.get_json()["errors"],
-    )  # fmt: skip
+    assert status == response.status_code
+    assert [{"code": number, "message": message}] == response.get_json()["errors"]

@@ -2,63 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from tests.api.oauth.oauth2_steps import allowed, exchange, revoke, tokens
-from tests.support import BEARER, Sandbox, sandbox
+from tests.support import BEARER, Sandbox, Sandboxes
 
 USER = "2244994945"
 
 
 @pytest.fixture
-def box() -> Iterator[Sandbox]:
+def box(sandboxes: Sandboxes) -> Sandbox:
     """A sandbox whose clock is stopped; both apps subscribe to oauth.revoke."""
-    made = sandbox(freeze=datetime(2026, 11, 20, 12, tzinfo=UTC))
-    world = made.platform.worlds.default
-    with world.work():
-        for entry in world.store.page("activity_subscriptions"):
-            world.store.remove("activity_subscriptions", entry.key)
-        for app_id in ("11827", "20993"):
-            moment = "2026-11-20T12:00:00.000Z"
-            subscription: dict[str, Any] = {
-                "subscription_id": app_id,
-                "event_type": "oauth.revoke",
-                "filter": {},
-                "webhook_id": "1",
-                "created_at": moment,
-                "updated_at": moment,
-                "_app_id": app_id,
-                "_topic": "oauth.revoke/",
-            }
-            world.store.put("activity_subscriptions", app_id, subscription)
-        (webhook,) = world.store.page("webhooks", {"_app_id": "11827"}, limit=1)
-        world.store.put("webhooks", "1", webhook.record | {"id": "1", "valid": False})
-    yield made
-    made.platform.close()
+    made = sandboxes.get(freeze=datetime(2026, 11, 20, 12, tzinfo=UTC))
+    made.clear("activity_subscriptions")
+    for app_id in ("11827", "20993"):
+        moment = "2026-11-20T12:00:00.000Z"
+        made.put("activity_subscriptions", app_id, {
+            "subscription_id": app_id, "event_type": "oauth.revoke", "filter": {},
+            "webhook_id": "1", "created_at": moment, "updated_at": moment, "_app_id": app_id,
+            "_topic": "oauth.revoke/",
+        })  # fmt: skip
+    (webhook,) = made.world.store.page("webhooks", {"_app_id": "11827"}, limit=1)
+    made.put("webhooks", "1", webhook.record | {"id": "1", "valid": False})
+    return made
 
 
-def revocations(box: Sandbox) -> list[dict[str, Any]]:
-    """What was recorded as oauth.revoke."""
-    found = box.platform.worlds.default.store.page("activities", {"event_type": "oauth.revoke"})
-    return [entry.record for entry in found]
-
-
-def events(box: Sandbox) -> list[dict[str, Any]]:
-    """The events that were added to the logs of webhooks."""
-    found = box.platform.worlds.default.store.page("events", {"event_type": "oauth.revoke"})
-    return [entry.record for entry in found]
+def revocations(box: Sandbox, table: str = "activities") -> list[dict[str, Any]]:
+    """What was recorded as oauth.revoke, or added to the logs of webhooks."""
+    return [e.record for e in box.world.store.page(table, {"event_type": "oauth.revoke"})]
 
 
 def test_the_event_names_user_and_app(box: Sandbox) -> None:
     """The payload has the moment, the user and the app; only that app gets it."""
     revoke(box, tokens(box)["access_token"])
-
     (activity,) = revocations(box)
-    (event,) = events(box)
+    (event,) = revocations(box, "events")
     payload = {"date_time": "2026-11-20T12:00:00+00:00", "user_id": USER, "app_id": "11827"}
     assert (payload, USER) == (activity["payload"], activity["user_id"])
     assert (payload, {}) == (event["payload"], event["_filter"])
@@ -79,7 +60,7 @@ def test_an_invalidated_oauth1_token_is_one(box: Sandbox) -> None:
 
     (activity,) = revocations(box)
     assert ("11827", USER) == (activity["payload"]["app_id"], activity["user_id"])
-    assert 1 == len(events(box))
+    assert 1 == len(revocations(box, "events"))
 
 
 def test_a_code_that_comes_twice_is_one(box: Sandbox) -> None:
@@ -107,6 +88,5 @@ def test_another_app_does_not_hear_of_it(box: Sandbox) -> None:
         "payload": {"date_time": "2026-11-20T12:00:00+00:00", "user_id": USER, "app_id": "20993"},
     }
     answer = box.client.post("/_mock/events", json=body).get_json()
-
     (other,) = [text for text in answer["why_not"] if text.startswith("subscription 11827")]
     assert other.endswith("it belongs to app 11827, not 20993")

@@ -37,33 +37,23 @@ def test_sound_tokens_are_taken(fields: dict[str, Any]) -> None:
     assert [] == faults(fields)
 
 
-@pytest.mark.parametrize(
-    ("fields", "refused"),
-    [
-        ({"kind": "access"}, ["secret", "user_id"]),
-        ({"kind": "access", "secret": "s"}, ["user_id"]),
-        ({"kind": "request", "state": "pending"}, ["secret", "callback"]),
-        (
-            {"kind": "request", "state": "granted", "secret": "s", "callback": "oob"},
-            ["user_id", "verifier"],
-        ),
-        ({"kind": "request", "secret": "s", "callback": "oob"}, ["state"]),
-        ({"kind": "bearer", "state": "used"}, ["state"]),
-        (
-            {"kind": "access", "state": "granted", "secret": "s", "user_id": "7"},
-            ["verifier", "state"],
-        ),
-        ({"kind": "other"}, ["kind"]),
-        ({"kind": "oauth2"}, ["user_id"]),
-        ({"kind": "oauth2", "user_id": "7", "state": "used"}, ["state"]),
-        ({"kind": "oauth2", "user_id": "7", "scopes": ["post.reed"]}, ["scopes"]),
-        ({"kind": "refresh"}, ["user_id", "authorization_id"]),
-        ({"kind": "code"}, ["user_id", "authorization_id", "callback", "expires_at"]),
-    ],
-)
-def test_tokens_that_no_request_could_use_are_refused(
-    fields: dict[str, Any], refused: list[str]
-) -> None:
+@pytest.mark.parametrize(("fields", "refused"), [
+    ({"kind": "access"}, ["secret", "user_id"]),
+    ({"kind": "access", "secret": "s"}, ["user_id"]),
+    ({"kind": "request", "state": "pending"}, ["secret", "callback"]),
+    ({"kind": "request", "state": "granted", "secret": "s", "callback": "oob"},
+     ["user_id", "verifier"]),
+    ({"kind": "request", "secret": "s", "callback": "oob"}, ["state"]),
+    ({"kind": "bearer", "state": "used"}, ["state"]),
+    ({"kind": "access", "state": "granted", "secret": "s", "user_id": "7"}, ["verifier", "state"]),
+    ({"kind": "other"}, ["kind"]),
+    ({"kind": "oauth2"}, ["user_id"]),
+    ({"kind": "oauth2", "user_id": "7", "state": "used"}, ["state"]),
+    ({"kind": "oauth2", "user_id": "7", "scopes": ["post.reed"]}, ["scopes"]),
+    ({"kind": "refresh"}, ["user_id", "authorization_id"]),
+    ({"kind": "code"}, ["user_id", "authorization_id", "callback", "expires_at"]),
+])  # fmt: skip
+def test_tokens_that_no_request_could_use_are_refused(fields: Any, refused: list[str]) -> None:
     """A token without its secret, user, callback or verifier, or in a state of another kind."""
     assert refused == faults(fields)
 
@@ -78,7 +68,6 @@ def test_a_refused_state_says_which_there_are() -> None:
 def test_an_unknown_scope_is_refused_with_the_nearest_one() -> None:
     """The complaint names what was meant and all there are."""
     _, found = TOKENS.load(TOKEN | {"kind": "oauth2", "user_id": "7", "scopes": ["post.reed"]})
-
     ((name, text),) = found
     assert "scopes" == name
     assert text.startswith(
@@ -89,13 +78,10 @@ def test_an_unknown_scope_is_refused_with_the_nearest_one() -> None:
 def test_an_app_may_read_and_write_unless_said_otherwise() -> None:
     """Defaults of an app record."""
     loaded, found = APPS.load(APP)
+    usual = {"_permissions": ["read", "write"], "_sign_in_enabled": False, "callback_urls": []}
 
     assert [] == found
-    assert (["read", "write"], False, []) == (
-        loaded["_permissions"],
-        loaded["_sign_in_enabled"],
-        loaded["callback_urls"],
-    )
+    assert usual.items() <= loaded.items()
 
 
 @pytest.mark.parametrize(

@@ -169,7 +169,6 @@ def test_searches(box: Sandbox) -> None:
     following = f"{about['next_results']}&result_type=recent"
     second = body_of(box.call("GET", path + following))
     none = box.read(path, q="coffee until:2001-01-01")
-
     pages = [{post["id"] for post in found["statuses"]} for found in (first, second)]
     assert (2, 2, set()) == (*map(len, pages), pages[0] & pages[1])
     assert (max(pages[0]), 2) == (about["max_id"], about["count"])
@@ -266,13 +265,10 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("name", "status", "why"),
-    [
-        ("media_ids", 400, "The user has no media 99."),
-        ("in_reply_to_status_id", 403, "reply.in_reply_to_post_id: no post has the id 99."),
-    ],
-)
+@pytest.mark.parametrize(("name", "status", "why"), [
+    ("media_ids", 400, "The user has no media 99."),
+    ("in_reply_to_status_id", 403, "reply.in_reply_to_post_id: no post has the id 99."),
+])  # fmt: skip
 def test_why_a_post_is_refused(box: Sandbox, name: str, status: int, why: str) -> None:
     """The numbers say little; the header names what is not there."""
     answer = box.call("POST", "/1.1/statuses/update.json", form={"status": "Beans", name: "99"})

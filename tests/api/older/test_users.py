@@ -11,7 +11,7 @@ from mock_platform.api.v2.objects.older_forms import UserProfile
 from tests.api.older.numbers import invalid, not_authorized, numbers
 from tests.oauth_steps import begun, code, exchange, pairs, visitor
 from tests.refusals import Refusal, refusals
-from tests.support import BEARER, HARBOR, USER_TOKEN, Keys, Sandbox, body_of, sandbox
+from tests.support import BEARER, HARBOR, USER_TOKEN, Keys, Sandbox, Sandboxes, body_of, sandbox
 
 OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
 NORTHBIKE: dict[str, Any] = {"screen_name": "northbike_co"}
@@ -72,10 +72,8 @@ def test_cursors(box: Sandbox, kind: str) -> None:
 def test_an_app_without_a_user_sees_no_relations(box: Sandbox) -> None:
     """For a bearer token following is null; parts can be left out."""
     query: dict[str, Any] = {
-        "screen_name": "northbike_co,ines_duarte",
-        "user_id": OTHER,
-        "skip_status": "t",
-    }
+        "screen_name": "northbike_co,ines_duarte", "user_id": OTHER, "skip_status": "t",
+    }  # fmt: skip
     found = box.read("/1.1/users/lookup.json", keys=BEARER, **query)
 
     assert [OTHER, INES] == [user["id_str"] for user in found]
@@ -200,12 +198,9 @@ KEYS = {*UserProfile().load_fields, "id", "id_str", "created_at"}
 """The 41 keys of a user object."""
 
 
-def verify(box: Sandbox, **query: str) -> dict[str, Any]:
+def verify(box: Sandbox, **query: Any) -> Any:
     """The answer to a caller who wants to know whose credentials these are."""
-    answer = box.call("GET", VERIFY, query_string=query)
-    assert 200 == answer.status_code, answer.text
-    found: dict[str, Any] = answer.get_json()
-    return found
+    return box.read(VERIFY, **query)
 
 
 def test_the_caller_in_the_older_form(box: Sandbox) -> None:
@@ -222,37 +217,27 @@ def test_the_caller_in_the_older_form(box: Sandbox) -> None:
 
 def test_without_json_in_the_path(box: Sandbox) -> None:
     """The ending may be missing."""
-    assert verify(box) == box.call("GET", VERIFY.removesuffix(".json")).get_json()
+    assert verify(box) == box.read(VERIFY.removesuffix(".json"))
 
 
-@pytest.mark.parametrize("word", ["true", "t", "1", "TRUE"])
-def test_words_that_mean_yes(box: Sandbox, word: str) -> None:
+@pytest.mark.parametrize(("word", "means_yes"), [
+    *((word, True) for word in ("true", "t", "1", "TRUE")),
+    *((word, False) for word in ("false", "f", "0", "no", "")),
+])  # fmt: skip
+def test_words_that_mean_yes_and_no(box: Sandbox, word: str, means_yes: bool) -> None:
     """skip_status leaves the status out, include_email adds the address or null."""
     shown = verify(box, skip_status=word, include_email=word)
 
-    assert "status" not in shown
-    assert shown["email"] is None
+    assert (means_yes, means_yes) == ("status" not in shown, "email" in shown)
+    assert shown.get("email") is None
 
 
-@pytest.mark.parametrize("word", ["false", "f", "0", "no", ""])
-def test_words_that_mean_no(box: Sandbox, word: str) -> None:
-    """Other words change nothing."""
-    shown = verify(box, skip_status=word, include_email=word)
+def test_entities_and_the_confirmed_address(box: Sandbox) -> None:
+    """include_entities=false leaves them out; the address is one that the user has confirmed."""
+    box.change("users", OWN, _confirmed_email="desk@harbor-roasters.example")
 
-    assert "status" in shown
-    assert "email" not in shown
-
-
-def test_entities_are_left_out(box: Sandbox) -> None:
-    """include_entities=false leaves them out."""
     assert "entities" not in verify(box, include_entities="false")
     assert "entities" in verify(box, include_entities="true")
-
-
-def test_the_confirmed_address(box: Sandbox) -> None:
-    """The address that the user has confirmed."""
-    box.change("users", "2244994945", _confirmed_email="desk@harbor-roasters.example")
-
     assert "desk@harbor-roasters.example" == verify(box, include_email="true")["email"]
 
 
@@ -269,12 +254,8 @@ def test_promoted_posts_are_no_status(box: Sandbox) -> None:
 
 def test_a_user_without_posts(box: Sandbox) -> None:
     """No status for one who has posted nothing, and no address for one without a website."""
-    box.put(
-        "users",
-        "77",
-        box.record("users", "2244994945") | {"id": "77", "screen_name": "new", "url": None},
-    )
-    shown = box.call("GET", SHOW, query_string={"user_id": "77"}).get_json()
+    box.put("users", "77", box.record("users", OWN) | {"id": "77", "screen_name": "n", "url": None})
+    shown = box.read(SHOW, user_id="77")
 
     assert "status" not in shown
     assert {"description": {"urls": []}} == shown["entities"]
@@ -283,33 +264,23 @@ def test_a_user_without_posts(box: Sandbox) -> None:
 def test_other_credentials(box: Sandbox) -> None:
     """Apps without a user and wrong or revoked credentials answer as the platform does."""
     wrong = Keys(HARBOR.key, "wrong", HARBOR.token, HARBOR.token_secret)
-    refused = {
-        "bearer": code(box.call("GET", VERIFY, keys=BEARER)),
-        "oauth2": code(box.call("GET", VERIFY, keys=USER_TOKEN)),
-        "none": code(box.call("GET", VERIFY, keys=None)),
-        "wrong": code(box.call("GET", VERIFY, keys=wrong)),
-    }
+    for keys, refused in (
+        (BEARER, (403, 220)), (USER_TOKEN, (403, 220)), (None, (400, 215)), (wrong, (401, 32)),
+    ):  # fmt: skip
+        assert refused == code(box.call("GET", VERIFY, keys=keys))
     box.call("POST", "/1.1/oauth/invalidate_token")
-
-    assert {
-        "bearer": (403, 220),
-        "oauth2": (403, 220),
-        "none": (400, 215),
-        "wrong": (401, 32),
-    } == refused
     assert (401, 89) == code(box.call("GET", VERIFY))
 
 
-@pytest.mark.parametrize(
-    "query",
-    [{"user_id": "3805104374"}, {"screen_name": "northbike_co"}, {"screen_name": "NorthBike_Co"}],
-)
+@pytest.mark.parametrize("query", [
+    {"user_id": OTHER}, {"screen_name": "northbike_co"}, {"screen_name": "NorthBike_Co"},
+])  # fmt: skip
 @pytest.mark.parametrize("keys", [HARBOR, BEARER], ids=["user", "app"])
-def test_one_user(box: Sandbox, keys: Keys | str, query: dict[str, str]) -> None:
+def test_one_user(box: Sandbox, keys: Keys | str, query: dict[str, Any]) -> None:
     """By id or by name, for a user and for an app; never with an email address."""
-    shown = box.call("GET", SHOW, keys=keys, query_string=query).get_json()
+    shown = box.read(SHOW, keys=keys, **query)
 
-    assert ("3805104374", "northbike_co") == (shown["id_str"], shown["screen_name"])
+    assert (OTHER, "northbike_co") == (shown["id_str"], shown["screen_name"])
     assert "email" not in shown
     assert "status" in shown
 
@@ -330,21 +301,18 @@ def test_both_parameters(box: Sandbox) -> None:
     assert "no-effect" == answer.headers["X-Mock-Warnings"]
 
 
-@pytest.mark.parametrize(
-    ("query", "status", "error"),
-    [
-        ({}, 400, {"code": 25, "message": "Query parameters are missing."}),
-        ({"user_id": "1"}, 404, {"code": 50, "message": "User not found."}),
-        ({"user_id": "harbor"}, 404, {"code": 50, "message": "User not found."}),
-        ({"screen_name": "nobody_here"}, 404, {"code": 50, "message": "User not found."}),
-        ({"screen_name": ""}, 404, {"code": 50, "message": "User not found."}),
-    ],
-)
-def test_no_user(box: Sandbox, query: dict[str, str], status: int, error: dict[str, Any]) -> None:
+@pytest.mark.parametrize("query", [
+    {"user_id": "1"}, {"user_id": "harbor"}, {"screen_name": "nobody"}, {"screen_name": ""}, {},
+])  # fmt: skip
+def test_no_user(box: Sandbox, query: dict[str, str]) -> None:
     """Neither parameter, and users who do not exist."""
     answer = box.call("GET", SHOW, query_string=query)
+    error: dict[str, Any] = {"code": 50, "message": "User not found."}
+    if not query:
+        error = {"code": 25, "message": "Query parameters are missing."}
 
-    assert (status, [error]) == (answer.status_code, answer.get_json()["errors"])
+    assert (404 if query else 400) == answer.status_code
+    assert [error] == answer.get_json()["errors"]
 
 
 @pytest.mark.parametrize(("path", "most"), [(VERIFY, 75), (f"{SHOW}?user_id=3805104374", 900)])
@@ -355,37 +323,36 @@ def test_limits(path: str, most: int) -> None:
     assert str(most) == answer.headers["x-rate-limit-limit"]
 
 
-def test_strict_refuses_both() -> None:
+@pytest.mark.parametrize("path", [VERIFY, f"{SHOW}?user_id={OTHER}"])
+def test_strict_refuses_both(sandboxes: Sandboxes, path: str) -> None:
     """The specification does not show them."""
-    box = sandbox(strict=True)
-
-    assert [501, 501] == [
-        box.call("GET", path).status_code for path in (VERIFY, f"{SHOW}?user_id=3805104374")
-    ]
+    assert 501 == sandboxes.get(strict=True).call("GET", path).status_code
 
 
-def test_scenarios_of_suspended_users(box: Sandbox) -> None:
+@pytest.mark.parametrize(("scenario", "path", "number", "message"), [
+    ("account-suspended", VERIFY, 64,
+     "Your account is suspended and is not permitted to access this feature."),
+    ("user-suspended", f"{SHOW}?user_id={OTHER}", 63, "User has been suspended."),
+])  # fmt: skip
+def test_scenarios_of_suspended_users(
+    box: Sandbox, scenario: str, path: str, number: int, message: str
+) -> None:
     """Code 64 for a caller and code 63 for another user who is suspended."""
-    box.client.post("/_mock/scenarios/account-suspended/activate")
-    box.client.post("/_mock/scenarios/user-suspended/activate")
-    refused = box.call("GET", VERIFY), box.call("GET", f"{SHOW}?user_id=3805104374")
+    box.client.post(f"/_mock/scenarios/{scenario}/activate")
+    refused = box.call("GET", path)
 
-    assert [(403, 64), (403, 63)] == [code(answer) for answer in refused]
-    assert [
-        "Your account is suspended and is not permitted to access this feature.",
-        "User has been suspended.",
-    ] == [answer.get_json()["errors"][0]["message"] for answer in refused]
+    assert (403, number) == code(refused)
+    assert message == refused.get_json()["errors"][0]["message"]
 
 
 def test_signing_in_as_a_library_does(box: Sandbox) -> None:
     """Request token, the page of the web host, access token, and who that is, by email."""
     request = begun(box)
     page = visitor(box).open("/i/oauth/authenticate", oauth_token=str(request.token))
-    page = page.log_in("northbike_co")
-    page.submit("allow")
+    page.log_in("northbike_co").submit("allow")
     found = pairs(exchange(box, request, page.landed_with["oauth_verifier"]))
     keys = Keys(request.key, request.secret, found["oauth_token"], found["oauth_token_secret"])
-    who = box.call("GET", f"{VERIFY}?include_email=true", keys=keys).get_json()
+    who = box.read(VERIFY, keys=keys, include_email="true")
 
     assert ("northbike_co", None) == (who["screen_name"], who["email"])
 

@@ -1,13 +1,25 @@
-"""A sandbox with a frozen clock for each test of the v2 interface, and a client of it."""
+"""Sandboxes with a frozen clock for each test of the v2 interface, and a client of one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
 
 from tests.api.oauth.app_client import AppClient
+from tests.support import Sandbox, Sandboxes
 from tests.support_replay import Desk
+
+NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def box(request: pytest.FixtureRequest, sandboxes: Sandboxes) -> Sandbox:
+    """A sandbox on a Sunday at noon with the `SETTINGS` of the module, without what is `EMPTY`."""
+    found = sandboxes.get(**{"freeze": NOON} | getattr(request.module, "SETTINGS", {}))
+    found.clear(*getattr(request.module, "EMPTY", ()))
+    return found
 
 
 @pytest.fixture

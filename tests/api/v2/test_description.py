@@ -113,13 +113,9 @@ def test_refusals_of_the_recorded_wire_are_described(path: str) -> None:
 
 @pytest.mark.parametrize(
     ("wire", "status"),
-    [
-        ("spec", "x-mock-recorded"),
-        ("recorded", "201"),
-        ("spec,rules=201", "201"),
-        ("recorded,rules=200", "x-mock-recorded"),
-    ],
-)
+    [("spec", "x-mock-recorded"), ("recorded", "201"), ("spec,rules=201", "201"),
+     ("recorded,rules=200", "x-mock-recorded")],
+)  # fmt: skip
 def test_what_is_recorded_otherwise_is_described(wire: str, status: str) -> None:
     """Rules that are made answer 201 there; elsewhere the description says that they would."""
     _, document = open_box("original", wire)

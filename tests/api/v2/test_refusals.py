@@ -8,16 +8,14 @@ from typing import Any
 
 import pytest
 
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import BEARER, HARBOR, Sandbox, sandbox
 
 USER = "2244994945"
 RECORDED = {"X-Mock-Wire": "recorded"}
 SEARCH, COUNTS, RULES = (
-    "/2/posts/search/recent",
-    "/2/posts/counts/recent",
-    "/2/posts/search/stream/rules",
-)
+    "/2/posts/search/recent", "/2/posts/counts/recent", "/2/posts/search/stream/rules",
+)  # fmt: skip
 ask = partial(Refusal, f"GET {SEARCH}")
 make = partial(Refusal, "POST /2/posts")
 recorded = partial(Refusal, more={"headers": RECORDED})
@@ -106,10 +104,7 @@ def box() -> Sandbox:
     return found
 
 
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """The real sentence, once, with what was sent."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)
 
 
 def test_names_of_refusals_are_original(box: Sandbox) -> None:
@@ -131,7 +126,6 @@ def test_what_is_only_refused_as_recorded(box: Sandbox, query: str) -> None:
     """As documented, both are a warning."""
     now = f"{box.world.clock.now():%Y-%m-%dT00:00:00Z}"
     answer = box.call("GET", f"{SEARCH}?{query.format(now=now)}", keys=BEARER)
-
     assert 200 == answer.status_code
     assert answer.headers["X-Mock-Warnings"] in {"unknown-parameter", "no-effect"}
 

@@ -38,6 +38,5 @@ def test_refusals(name: str, operation: str, status: int, text: str) -> None:
     """The refusal has its text without a record that is so, and nothing is stored."""
     stage = Stage(name)
     answer = stage.ask(operation)
-
     assert (status, True) == (answer.status_code, text in answer.text), answer.text
     assert [] == list(stage.last.changes)

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from mock_platform.api.served import OPERATIONS
-from mock_platform.core.operation import Limit, Operation
+from mock_platform.core.operation import Operation
 from tests.support import BEARER, HARBOR, USER_TOKEN, Keys, Sandbox, sandbox
 
 FACTS: Mapping[str, Any] = json.loads(Path(__file__).with_name("surface.json").read_text())
@@ -80,7 +80,6 @@ def test_kinds_and_scopes(operation: Operation) -> None:
     row = ROWS.get(shape(operation), {"kinds": (), "scopes": ()})
     listed = set(row["kinds"]), tuple(row["scopes"])
     kinds, scopes = OTHER_KINDS.get(shape(operation)) or OLDER.get(shape(operation)) or listed
-
     assert (kinds, scopes) == (set(operation.auth.schemes), tuple(sorted(operation.auth.scopes)))
 
 
@@ -93,6 +92,10 @@ def test_other_kinds_are_refused(box: Sandbox, operation: Operation) -> None:
 
         assert 403 == answer.status_code, (kind, answer.text)
         assert answer.get_json()["type"].endswith("/unsupported-authentication")
+        assert kind != B or answer.get_json()["detail"].startswith(
+            "Authenticating with OAuth 2.0 Application-Only is forbidden for this endpoint.  "
+            "Supported authentication types are [OAuth"
+        )
 
 
 NEW = [each for each in SERVED if each.origin.value == "public fact" and shape(each) in ROWS]
@@ -148,11 +151,8 @@ def test_bodies_and_statuses(document: Mapping[str, Any], operation: Operation) 
         content = described["requestBody"]["content"]
         schema = next(iter(content.values()))["schema"]
         if "$ref" in schema:
-            schema = (
-                sandbox()
-                .client.get("/2/openapi.json")
-                .get_json()["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
-            )
+            found = sandbox().client.get("/2/openapi.json").get_json()["components"]["schemas"]
+            schema = found[schema["$ref"].rpartition("/")[2]]
         names = {each for each in schema["properties"] if "tweet" not in each}
         assert names == set(row["body"]["properties"])
         assert set(schema.get("required", ())) == set(row["body"]["required"])
@@ -181,15 +181,10 @@ def test_limits(operation: Operation) -> None:
     if operation.id in _OLDER_LIMITS:
         published = {(per, _OLDER_LIMITS[operation.id], 900) for per in ("app", "user")}
 
-    assert published == {_describe(limit) for limit in operation.limits}
-
-
-def _describe(limit: Limit) -> tuple[str, int, int]:
-    return limit.per, limit.count, limit.seconds
+    assert published == {(limit.per, limit.count, limit.seconds) for limit in operation.limits}
 
 
 def test_nothing_is_missing() -> None:
     """Every operation of the description is served."""
     missing = sorted(set(ROWS) - set(BY_SHAPE) - {"GET /2/openapi.json"})
-
     assert [] == missing

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mock_platform import MockPlatform
@@ -22,6 +22,7 @@ from mock_platform.verification.cases import document, writing
 from mock_platform.verification.cases.document import read_case
 from mock_platform.verification.cases.writing import write_case
 from mock_platform.version import __version__
+from tests.generated import examples
 from tests.support import BEARER, HARBOR, USER_TOKEN
 from tests.verification.har.test_writer import show, spelled_secrets
 
@@ -102,9 +103,7 @@ def bare() -> Platform:
     return Platform(Settings(default_fixtures=False))
 
 
-@settings(
-    deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(250)
 @given(spelled_secrets(), st.sampled_from(["journal", "record", "step", "delivery"]))
 def test_a_secret_in_any_spelling_is_in_no_case(
     bare: Platform, tmp_path: Path, secret: tuple[str, dict[str, Any]], where: str

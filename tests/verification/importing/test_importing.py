@@ -13,10 +13,12 @@ from click.testing import CliRunner
 from mock_platform.cli.main import group
 from mock_platform.core import installed
 from mock_platform.delivery.envelope import make_body
+from mock_platform.platform import load_base
 from mock_platform.settings import Settings
 from mock_platform.verification.importing.folder import ImportOptions, import_har
 from mock_platform.verification.importing.recorded import read_neutral_event
 from mock_platform.verification.importing.result import ImportReport, describe
+from mock_platform.world.store.memory import Base
 from tests.support import Sandbox
 from tests.test_kept_worlds import NOON
 from tests.verification.har.support import make_entry, write_har
@@ -117,14 +119,16 @@ def test_every_operation_with_other_ids(imported: Imported, tmp_path: Path) -> N
     assert long.isdisjoint(read_words(report.folder))
 
 
-@pytest.mark.parametrize("options", [(), ("--no-default-fixtures",)])
-def test_the_folder_passes_check(imported: Imported, options: tuple[str, ...]) -> None:
-    """Records and scenarios have no faults, alone and beside the default fixtures."""
-    result = CliRunner().invoke(
-        group, ["check", *options, "--warnings", "ignore", str(imported.report.folder)]
-    )
+@pytest.mark.parametrize(
+    ("options", "files"), [((), "made"), (("--no-default-fixtures",), "made/*.json")]
+)
+def test_the_folder_passes_check(imported: Imported, options: tuple[str, ...], files: str) -> None:
+    """Records and scenarios have no faults, nor have the records without the default fixtures."""
+    checked = [str(path) for path in imported.report.folder.parent.glob(files)]
+    result = CliRunner().invoke(group, ["check", *options, "--warnings", "ignore", *checked])
 
     assert 0 == result.exit_code, result.output
+    assert checked
 
 
 def test_original_names(tmp_path: Path) -> None:
@@ -498,9 +502,33 @@ def test_repeated_requests(tmp_path: Path) -> None:
 def test_many_equal_answers_are_one_rule(tmp_path: Path) -> None:
     """One rule answers a request that was recorded many times."""
     entry = make_answer({"id": "abc", "unknown": 1}, "http://127.0.0.1/12/accounts/abc")
-    report = import_har(write_har(tmp_path, *[entry] * 300), tmp_path / "made")
+    report = import_har(write_har(tmp_path, *[entry] * 30), tmp_path / "made")
 
-    assert (300, 1) == (report.answered, report.rules)
+    assert (30, 1) == (report.answered, report.rules)
+
+
+def test_an_import_ends_when_no_rule_helps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rule is tried twice, and the fixtures are read once for all rounds."""
+    read: list[Settings] = []
+
+    def load(settings: Settings) -> Base:
+        read.append(settings)
+        return load_base(settings)
+
+    monkeypatch.setattr("mock_platform.verification.importing.folder.load_base", load)
+    picture = {"size": 2, "mimeType": "image/png", "text": "//4=", "encoding": "base64"}
+    told: list[str] = []
+
+    report = import_har(
+        write_har(tmp_path, make_answer({"id": "abc"}), make_entry(url=ACCOUNT, content=picture)),
+        tmp_path / "made",
+        progress=told.append,
+    )
+
+    assert (1, ["Round 1", "Round 2", "Round 3"]) == (
+        report.answered, [text.partition(":")[0] for text in told if text.startswith("Round")],
+    )  # fmt: skip
+    assert [True, False] == [settings.default_fixtures for settings in read]
 
 
 def test_refusals(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,16 +11,15 @@ from marshmallow import ValidationError
 from werkzeug.test import TestResponse
 
 from mock_platform.api.ads.accounts.history import WholeHour
-from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults, refusal
+from tests.api.ads.support import delete, echo, put
+from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, data_of, faults, refusal
 
 PATH = f"/12/accounts/{ACCOUNT}/account_history"
 LINE_ITEM = "itttx"
 QUERY = {
-    "entity_type": "LINE_ITEM",
-    "entity_id": LINE_ITEM,
-    "start_time": "2026-09-02T08:00:00Z",
+    "entity_type": "LINE_ITEM", "entity_id": LINE_ITEM, "start_time": "2026-09-02T08:00:00Z",
     "end_time": "2026-09-02T12:00:00Z",
-}
+}  # fmt: skip
 """Takes in the three entries of the fixtures: at 08:00, 09:10 and 11:45."""
 TIMES = ["2026-09-02T08:00:00Z", "2026-09-02T09:10:00Z", "2026-09-02T11:45:00Z"]
 
@@ -33,37 +31,25 @@ def _clock_stands_off_the_hour(box: Sandbox) -> None:
 
 def ask(box: Sandbox, **params: str | None) -> TestResponse:
     """The history, with some parameters changed or (None) left out."""
-    query = {name: value for name, value in (QUERY | params).items() if value is not None}
-    return box.call("GET", PATH, query_string=query)
+    return box.ask("GET", PATH, **QUERY | params)
 
 
 def times(response: TestResponse) -> list[str]:
     """When what is listed happened."""
-    assert response.status_code == 200, response.get_json()
-    return [entry["change_time"] for entry in response.get_json()["data"]]
+    return [entry["change_time"] for entry in data_of(response)]
 
 
-class TestGate:
-    """Who may read histories."""
+@pytest.mark.spec("B, Accounts", "beta, allowlist")
+@pytest.mark.spec("B, Authentication", "Catalog endpoints")
+def test_allowlist(box: Sandbox) -> None:
+    """An app that is not on the allowlist is refused before its parameters are read."""
+    path = f"/12/accounts/{OTHER_ACCOUNT}/account_history"
+    response = box.call("GET", path, keys=NORTHBIKE)
+    box.change("apps", "20993", _allowlist=["account_history"])
 
-    @pytest.mark.spec("B, Accounts", "beta, allowlist")
-    @pytest.mark.spec("B, Authentication", "Catalog endpoints")
-    def test_allowlist(self, box: Sandbox) -> None:
-        """An app that is not on the allowlist is refused, before its parameters are read."""
-        path = f"/12/accounts/{OTHER_ACCOUNT}/account_history"
-
-        response = box.call("GET", path, keys=NORTHBIKE)
-
-        assert (403, [("UNAUTHORIZED_CLIENT_APPLICATION", None)]) == refusal(response)
-        assert "account_history" in response.get_json()["errors"][0]["message"]
-
-    @pytest.mark.spec("B, Accounts", "beta, allowlist")
-    def test_allowlisted(self, box: Sandbox) -> None:
-        """Once the app is on the allowlist, the same request succeeds."""
-        box.change("apps", "20993", _allowlist=["account_history"])
-        path = f"/12/accounts/{OTHER_ACCOUNT}/account_history"
-
-        assert times(box.call("GET", path, keys=NORTHBIKE, query_string=QUERY)) == []
+    assert (403, [("UNAUTHORIZED_CLIENT_APPLICATION", None)]) == refusal(response)
+    assert "account_history" in response.get_json()["errors"][0]["message"]
+    assert times(box.ask("GET", path, keys=NORTHBIKE, **QUERY)) == []
 
 
 REFUSED = [
@@ -94,38 +80,27 @@ class TestParameters:
 
     def test_all_missing(self, box: Sandbox) -> None:
         """All that is missing is named at once."""
-        response = box.call("GET", PATH)
+        missing = [("MISSING_PARAMETER", name) for name in sorted(QUERY)]
 
-        assert sorted(faults(response)) == sorted(("MISSING_PARAMETER", name) for name in QUERY)
+        assert sorted(faults(box.call("GET", PATH))) == missing
 
     @pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id/account_history")
-    @pytest.mark.parametrize(
-        "entity_type",
-        ["CAMPAIGN", "LINE_ITEM", "PROMOTED_POST", "TARGETING_CRITERIA", "PROMOTED_ACCOUNT"],
-    )
-    def test_entity_types(self, box: Sandbox, entity_type: str) -> None:
+    def test_entity_types(self, box: Sandbox) -> None:
         """The five documented types are accepted."""
-        assert ask(box, entity_type=entity_type).status_code == 200
+        for kind in ("CAMPAIGN", "LINE_ITEM", "PROMOTED_POST", "TARGETING_CRITERIA",
+                     "PROMOTED_ACCOUNT"):  # fmt: skip
+            assert ask(box, entity_type=kind).status_code == 200, kind
 
     @pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id/account_history")
-    @pytest.mark.parametrize(
-        "start",
-        [
-            "2026-09-02T08:00:00Z",
-            "2026-09-02T08:00Z",
-            "2026-09-02T10:00:00+02:00",
-            "2026-09-02T08:00:00.000Z",
-        ],
-    )
+    @pytest.mark.parametrize("start", [
+        TIMES[0], "2026-09-02T08:00Z", "2026-09-02T10:00:00+02:00", "2026-09-02T08:00:00.000Z",
+    ])  # fmt: skip
     def test_whole_hours(self, box: Sandbox, start: str) -> None:
-        """Whole hours are accepted in every ISO 8601 form, and echoed in one."""
+        """Whole hours are accepted in every ISO 8601 form, and echoed in one; so are dates."""
         response = ask(box, start_time=start)
 
         assert times(response) == TIMES
-        assert response.get_json()["request"]["params"]["start_time"] == TIMES[0]
-
-    def test_a_date_is_its_midnight(self, box: Sandbox) -> None:
-        """A date alone is a whole hour."""
+        assert echo(response)["start_time"] == TIMES[0]
         assert times(ask(box, start_time="2026-09-02", end_time="2026-09-03")) == TIMES
 
     @pytest.mark.parametrize("user_id", ["1", "9" * 19])
@@ -138,16 +113,10 @@ class TestParameters:
         response = ask(box, entity_type="X", count="0", end_time="2026-09-02T08:00:00Z")
 
         assert sorted(faults(response)) == [
-            ("INVALID_PARAMETER", "count"),
-            ("INVALID_PARAMETER", "entity_type"),
+            ("INVALID_PARAMETER", "count"), ("INVALID_PARAMETER", "entity_type"),
             ("INVALID_TIME_WINDOW", "end_time"),
-        ]
-        assert set(response.get_json()["request"]["params"]) == {
-            "account_id",
-            "end_time",
-            "entity_id",
-            "start_time",
-        }
+        ]  # fmt: skip
+        assert set(echo(response)) == {"account_id", "end_time", "entity_id", "start_time"}
 
     @given(st.datetimes(), st.booleans())
     def test_only_whole_hours(self, moment: datetime, on_the_hour: bool) -> None:
@@ -174,87 +143,62 @@ class TestEntries:
     def test_shape(self, box: Sandbox) -> None:
         """An entry has the documented fields, and no id."""
         body = ask(box).get_json()
+        keys = {"change_by", "changes", "change_time", "change_type", "entity", "entity_id"}
 
-        assert [set(entry) for entry in body["data"]] == 3 * [
-            {
-                "change_by", "changes", "change_time", "change_type", "entity", "entity_id",
-                "entity_data",
-            }
-        ]  # fmt: skip
+        assert [set(entry) for entry in body["data"]] == 3 * [keys | {"entity_data"}]
         assert body["data"][0]["change_by"] == {"user_id": "2244994945", "platform": "API_OTHER"}
         assert [entry["change_type"] for entry in body["data"]] == ["CREATE", "UPDATE", "UPDATE"]
         assert "id" not in body["data"][0]["entity_data"]
         assert body["next_cursor"] is None
 
-    @pytest.mark.parametrize(
-        ("start", "end", "expected"),
-        [
-            ("08", "12", TIMES),
-            ("08", "09", TIMES[:1]),
-            ("07", "08", []),
-            ("09", "11", TIMES[1:2]),
-            ("11", "12", TIMES[2:]),
-            ("12", "13", []),
-        ],
-    )
+    @pytest.mark.parametrize(("start", "end", "expected"), [
+        ("08", "12", TIMES), ("08", "09", TIMES[:1]), ("07", "08", []), ("09", "11", TIMES[1:2]),
+        ("11", "12", TIMES[2:]), ("12", "13", []),
+    ])  # fmt: skip
     def test_window(self, box: Sandbox, start: str, end: str, expected: list[str]) -> None:
         """Start is inclusive, end exclusive."""
-        found = ask(
-            box, start_time=f"2026-09-02T{start}:00:00Z", end_time=f"2026-09-02T{end}:00:00Z"
-        )
+        window = {"start_time": f"2026-09-02T{start}:00Z", "end_time": f"2026-09-02T{end}:00Z"}
 
-        assert times(found) == expected
+        assert times(ask(box, **window)) == expected
 
     def test_on_both_edges(self, box: Sandbox) -> None:
         """An entry at the very start is in, one at the very end is not."""
-        box.change("account_history", "hx3", change_time="2026-09-02T12:00:00Z")
+        noon = "2026-09-02T12:00:00Z"
+        box.change("account_history", "hx3", change_time=noon)
 
         assert times(ask(box)) == TIMES[:2]
-        assert times(ask(box, end_time="2026-09-02T13:00:00Z")) == [
-            *TIMES[:2],
-            "2026-09-02T12:00:00Z",
-        ]
+        assert times(ask(box, end_time="2026-09-02T13:00:00Z")) == [*TIMES[:2], noon]
 
     @pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id/account_history")
-    def test_by_user(self, box: Sandbox) -> None:
-        """user_id leaves what one user did."""
+    def test_by_user_and_entity(self, box: Sandbox) -> None:
+        """What one user did; type and id both have to fit, and so has the account."""
         assert times(ask(box, user_id="2244994945")) == TIMES[:2]
         assert times(ask(box, user_id="2790441185")) == TIMES[2:]
-
-    def test_of_one_entity(self, box: Sandbox) -> None:
-        """Type and id both have to fit; an unknown entity has an empty history."""
-        assert times(ask(box, entity_id="nope")) == []
-        assert times(ask(box, entity_type="CAMPAIGN")) == []
-
-    def test_of_this_account(self, box: Sandbox) -> None:
-        """Entries of another account about an entity of the same id stay hidden."""
+        assert times(ask(box, entity_id="nope")) == times(ask(box, entity_type="CAMPAIGN")) == []
         box.change("account_history", "hx1", _account_id="18ce55fw2ag")
-
         assert times(ask(box)) == TIMES[1:]
 
-    @pytest.mark.parametrize("name", ["with_total_count", "with_deleted", "sort_by"])
-    def test_no_other_list_parameters(self, box: Sandbox, name: str) -> None:
+    def test_no_other_list_parameters(self, box: Sandbox) -> None:
         """What other lists accept besides count and cursor is ignored here."""
-        body = ask(box, **{name: "true"}).get_json()
+        names = ("with_total_count", "with_deleted", "sort_by")
+        body = ask(box, **dict.fromkeys(names, "true")).get_json()
 
         assert "total_count" not in body
-        assert name not in body["request"]["params"]
+        assert not {*names} & body["request"]["params"].keys()
         assert len(body["data"]) == 3
 
     def test_written_by_operations(self, box: Sandbox) -> None:
         """What an update changes is in the history at once, with who did it and what it was."""
-        path = f"/12/accounts/{ACCOUNT}/line_items/{LINE_ITEM}"
         for _ in range(2):  # the second time nothing changes
-            box.call("PUT", path, query_string={"name": "Renamed"})
-        box.call("DELETE", path)
+            put(box, f"line_items/{LINE_ITEM}", name="Renamed")
+        delete(box, f"line_items/{LINE_ITEM}")
         window = {"start_time": "2026-11-20T10:00:00Z", "end_time": "2026-11-20T11:00:00Z"}
-
-        data: Any = ask(box, **window).get_json()["data"]
+        data = data_of(ask(box, **window))
 
         assert [entry["change_type"] for entry in data] == ["UPDATE", "DELETE"]
         assert data[0]["changes"] == {"name": {"before": "Holiday clicks, US", "after": "Renamed"}}
         assert data[0]["entity_data"]["name"] == "Renamed"
-        assert {entry["change_time"] for entry in data} == {"2026-11-20T10:30:00Z"}
-        for entry in data:
-            assert entry["change_by"] == {"user_id": "2244994945", "platform": "API_OTHER"}
         assert data[1]["entity_data"]["deleted"] is True
+        for entry in data:
+            assert entry["change_time"] == "2026-11-20T10:30:00Z"
+            assert entry["change_by"] == {"user_id": "2244994945", "platform": "API_OTHER"}

@@ -6,7 +6,6 @@ The tests walk the three months of autumn in which its holiday campaign runs.
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 
@@ -14,8 +13,8 @@ from mock_platform.api.ads.analytics.figures import CHARGE, Series, measure
 from mock_platform.api.ads.analytics.ledger import CREATIVES, PARENTS, TABLE_OF
 from mock_platform.api.ads.analytics.queries import NUMBERS
 from mock_platform.api.ads.analytics.versions import DAY_SECONDS, read_seconds, to_seconds
-from mock_platform.core.jsonio import loads
 from mock_platform.world.store.interface import Record
+from tests.api.ads.support import load
 from tests.support import ACCOUNT, Sandbox, sandbox
 
 NOW = datetime(2026, 11, 22, 8, tzinfo=UTC)
@@ -59,11 +58,6 @@ def is_used_up(box: Sandbox, campaign: Record) -> bool:
     """Whether less than a hundredth of a campaign's budget is left."""
     total = campaign[TOTAL]
     return total is not None and measure_spend(box, "CAMPAIGN", campaign["id"]) > total * 0.99
-
-
-def read(box: Sandbox, path: str) -> Any:
-    """What the interface answers for the account."""
-    return box.call("GET", f"/12/accounts/{ACCOUNT}/{path}").get_json()["data"]
 
 
 @pytest.mark.parametrize("entity", PARENTS)
@@ -117,7 +111,7 @@ def test_budgets_are_kept(box: Sandbox) -> None:
 def test_what_serves_has_figures_and_what_does_not_has_none(box: Sandbox) -> None:
     """Campaigns that are servable now and have money left are those that were shown yesterday."""
     yesterday = [DAYS[-2], DAYS[-1]]
-    servable = {c["id"] for c in read(box, "campaigns") if c["servable"]}
+    servable = {c["id"] for c in load(box, "campaigns") if c["servable"]}
     shown = {c["id"] for c in every(box, "CAMPAIGN") if ask(box, "CAMPAIGN", c["id"], yesterday)}
     used_up = {c["id"] for c in every(box, "CAMPAIGN") if is_used_up(box, c)}
 
@@ -170,24 +164,12 @@ def test_every_entity_of_the_account_has_a_history(box: Sandbox, entity: str) ->
 def test_targeted_audiences_know_who_targets_them(box: Sandbox) -> None:
     """The line items that an audience names are those whose criteria name the audience."""
     aimed: dict[str, set[str]] = {}
-    for criterion in every_criterion(box):
+    for entry in box.world.store.page("targeting_criteria", {"_account_id": ACCOUNT}):
+        criterion = entry.record
         if criterion["targeting_type"] == "CUSTOM_AUDIENCE" and not criterion["deleted"]:
             aimed.setdefault(criterion["targeting_value"], set()).add(criterion["line_item_id"])
 
     assert aimed
     for key, line_items in aimed.items():
-        rows = loads(
-            box.call(
-                "GET",
-                f"/12/accounts/{ACCOUNT}/custom_audiences/{key}/targeted",
-                query_string={"with_active": "false"},
-            ).get_data()
-        )["data"]
-        named = {item["id"] for row in rows for item in row["line_items"]}
-        assert named == line_items, key
-
-
-def every_criterion(box: Sandbox) -> list[Record]:
-    """The targeting criteria of the account."""
-    found = box.world.store.page("targeting_criteria", {"_account_id": ACCOUNT})
-    return [entry.record for entry in found]
+        rows = load(box, f"custom_audiences/{key}/targeted", with_active="false")
+        assert line_items == {item["id"] for row in rows for item in row["line_items"]}, key

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from mock_platform.world.clock import wire_seconds
-from tests.support import ACCOUNT, Sandbox
+from tests.api.ads.support import BASE
+from tests.support import Sandbox, body_of
 
-BASE = f"/12/accounts/{ACCOUNT}"
 DRAFTS, SCHEDULED = f"{BASE}/draft_posts", f"{BASE}/scheduled_posts"
 OWNER, ADVERTISER = "2244994945", "3805104374"
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
@@ -18,9 +18,7 @@ WAITING = "1991600000000000203"
 
 def ask(box: Sandbox, method: str, path: str, **query: str) -> dict[str, Any]:
     """The body of a successful call."""
-    answer = box.call(method, path, query_string=query)
-    assert 200 == answer.status_code, answer.text
-    found: dict[str, Any] = answer.get_json()
+    found: dict[str, Any] = body_of(box.ask(method, path, **query))
     return found
 
 
@@ -30,9 +28,3 @@ def schedule(box: Sandbox, minutes: int = 60, **more: str) -> dict[str, Any]:
     sent = {"as_user_id": OWNER, "scheduled_at": moment, "text": "Soon"} | more
     data: dict[str, Any] = ask(box, "POST", SCHEDULED, **sent)["data"]
     return data
-
-
-def pass_time(box: Sandbox, **by: float) -> None:
-    """Move the clock as users do."""
-    body = {"action": "advance", "seconds": timedelta(**by).total_seconds()}
-    assert 200 == box.client.put("/_mock/clock", json=body).status_code

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.api.ads.cards.creatives import data, echo, post, put
+from tests.api.ads.support import BASE, alter, echo, make, put
 from tests.refusals import Refusal, refusals
-from tests.support import ACCOUNT, Sandbox, faults, sandbox
+from tests.support import ACCOUNT, Sandbox, Sandboxes, data_of
 
-BASE = f"/12/accounts/{ACCOUNT}"
 PATH, PREVIEWS = f"{BASE}/posts", f"{BASE}/post_previews"
 OWNER, ADVERTISER, INES = "2244994945", "3805104374", "2790441185"
 DRAFT, OUT, WAITING = "1991500000000000101", "1991600000000000201", "1991600000000000203"
@@ -21,16 +20,14 @@ POST, PUBLIC, FOREIGN = "1712850617439551489", "1712850617439551492", "171285061
 
 
 @pytest.fixture
-def box() -> Sandbox:
-    """A sandbox of its own, whose clock is stopped."""
-    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
+def box(sandboxes: Sandboxes) -> Sandbox:
+    """A sandbox whose clock is stopped."""
+    return sandboxes.get(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
 
 
-def read(box: Sandbox, path: str = PATH, **query: str) -> list[dict[str, Any]]:
+def read(box: Sandbox, path: str = PATH, **query: Any) -> list[dict[str, Any]]:
     """The rows of a successful read."""
-    answer = box.call("GET", path, query_string=query)
-    assert 200 == answer.status_code, answer.text
-    data: list[dict[str, Any]] = answer.get_json()["data"]
+    data: list[dict[str, Any]] = box.read(path, **query)["data"]
     return data
 
 
@@ -61,15 +58,15 @@ def test_timelines(box: Sandbox) -> None:
 
 def test_drafts_and_scheduled_ones(box: Sandbox) -> None:
     """Plans have the form of posts; those that are out, or failed, are not scheduled any more."""
-    drafts = read(box, post_type="DRAFT")
+    drafts = {each["id_str"]: each for each in read(box, post_type="DRAFT")}
     waiting = read(box, post_type="SCHEDULED", timeline_type="ALL")
-    (draft,) = [each for each in drafts if each["id_str"] == DRAFT]
+    draft = drafts[DRAFT]
 
     assert ("DRAFT", int(DRAFT), None) == (draft["post_type"], draft["id"], draft["scheduled_at"])
     assert "Two roasts, one harbor. Which one is yours?" == draft["full_text"]
     assert "3_1712850617439550002" == draft["entities"]["media"][0]["media_key"]
     assert 2 == len(drafts)
-    assert [("1991600000000000203", "SCHEDULED"), ("1991600000000000204", "SCHEDULED")] == [
+    assert [(WAITING, "SCHEDULED"), ("1991600000000000204", "SCHEDULED")] == [
         (each["id_str"], each["scheduled_status"]) for each in waiting
     ]
     assert "2027-12-27T12:00:00Z" == waiting[0]["scheduled_at"]
@@ -77,17 +74,20 @@ def test_drafts_and_scheduled_ones(box: Sandbox) -> None:
 
 def test_a_scheduled_post_changes_its_list(box: Sandbox) -> None:
     """When it is out it is published, with its moment and its status."""
-    box.client.put("/_mock/clock", json={"action": "advance", "seconds": "400d"})
+    box.advance(days=400)
     (done,) = read(box, post_type="PUBLISHED", name="Winter roast")
 
     assert WAITING not in {each["id_str"] for each in read(box, post_type="SCHEDULED")}
     assert ("SUCCESS", "2027-12-27T12:00:00Z") == (done["scheduled_status"], done["scheduled_at"])
 
 
-@pytest.mark.parametrize(("name", "found"), [("cold b", 1), ("COLD BREW LAUNCH", 1), ("brew l", 0)])
-def test_a_prefix_of_the_name(box: Sandbox, name: str, found: int) -> None:
-    """The beginning of the name counts, in any case."""
-    assert found == len(read(box, post_type="PUBLISHED", name=name))
+@pytest.mark.parametrize(("kind", "name", "count", "found"), [
+    ("PUBLISHED", "cold b", "1", 1), ("PUBLISHED", "COLD BREW LAUNCH", "1000", 1),
+    ("PUBLISHED", "brew l", "1", 0), ("DRAFT", "x" * 80, "1", 0),
+])  # fmt: skip
+def test_a_prefix_of_the_name(box: Sandbox, kind: str, name: str, count: str, found: int) -> None:
+    """The beginning of the name counts, in any case; it may be long, and pages small or large."""
+    assert found == len(read(box, post_type=kind, name=name, count=count))
 
 
 def test_ids_and_users(box: Sandbox) -> None:
@@ -101,14 +101,12 @@ def test_ids_and_users(box: Sandbox) -> None:
 
 def test_mentions_and_replies(box: Sandbox) -> None:
     """They are left out unless asked for."""
-    form = {"as_user_id": OWNER, "text": "@northbike_co Thank you!"}
-    assert 200 == box.call("POST", f"{BASE}/post", query_string=form).status_code
+    make(box, "post", as_user_id=OWNER, text="@northbike_co Thank you!")
     reply = box.record("posts", POST) | {"id_str": "7", "id": 7, "in_reply_to_status_id": 5}
     box.put("posts", "7", reply)
-    plain = read(box, post_type="PUBLISHED")
     every = read(box, post_type="PUBLISHED", include_mentions_and_replies="true")
 
-    assert len(plain) + 2 == len(every)
+    assert len(read(box, post_type="PUBLISHED")) + 2 == len(every)
 
 
 listed = partial(Refusal, f"GET {PATH}")
@@ -128,6 +126,8 @@ REFUSED = [
     named("a new name has 80 characters", 400, [(INVALID, "name")], query={"name": "é" * 81},
           spec={"B, Posting on behalf of an advertiser": ["PUT /12"],
                 "B, Limits": ["Field lengths: post"]}),
+    Refusal(f"GET {PREVIEWS}", "previews need ids and a type", 400,
+            [("MISSING_PARAMETER", "post_ids"), ("MISSING_PARAMETER", "post_type")]),
     named("a new name is required", 400, [("MISSING_PARAMETER", "name")],
           spec={"B, Posting on behalf of an advertiser": ["PUT /12"]}),
     *(Refusal(f"PUT {PATH}/{key}/name", f"a post is the account's, {key}", 404,
@@ -146,91 +146,65 @@ def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
 @pytest.mark.parametrize("path", [PATH, PREVIEWS])
 def test_two_hundred_ids(box: Sandbox, path: str) -> None:
     """200 ids are accepted, 201 are not. The refusal names the type that was expected."""
-    for most, status in ((200, 200), (201, 400)):
-        query = {"post_type": "PUBLISHED", "post_ids": ",".join(map(str, range(1, most + 1)))}
-        assert status == box.call("GET", path, query_string=query).status_code
-    answer = box.call("GET", path, query_string={"post_type": "PUBLISHED", "post_ids": "[12]"})
-    (error,) = answer.get_json()["errors"]
+    ids = [str(number) for number in range(1, 202)]
+    full, beyond, odd = (
+        box.ask("GET", path, post_type="PUBLISHED", post_ids=sent)
+        for sent in (",".join(ids[:200]), ",".join(ids), "[12]")
+    )
 
+    assert [200, 400] == [full.status_code, beyond.status_code]
+    (error,) = odd.get_json()["errors"]
     assert 'Expected Long, got "[12]" for post_ids' == error["message"]
-
-
-@pytest.mark.parametrize(("name", "count"), [("x" * 80, "1"), ("x", "1000")])
-def test_bounds_of_the_list(box: Sandbox, name: str, count: str) -> None:
-    """The longest name, and the smallest and the largest page."""
-    assert [] == read(box, post_type="DRAFT", name=name, count=count)
 
 
 # -- names -------------------------------------------------------------------------------------
 
 
-@pytest.mark.spec("B, Posting on behalf of an advertiser", "returns the post")
+@pytest.mark.spec("B, Posting on behalf of an advertiser", "returns the post", "PUT /12")
 def test_a_post_is_named(box: Sandbox) -> None:
-    """The answer shows the post with its text, in extended form, with what POST leaves out."""
+    """The answer shows the post with its text, in extended form, with what POST leaves out.
+
+    The name stays, and nothing else changed.
+    """
+    before = box.record("posts", POST)
     response = put(box, f"posts/{POST}/name", name="Renamed")
-    record = data(response)
+    record = data_of(response)
 
     assert {
-        "id": int(POST),
-        "id_str": POST,
-        "post_id": POST,
-        "name": "Renamed",
-        "conversation_settings": "EVERYONE",
-        "nullcast": True,
-        "post_type": "PUBLISHED",
-        "scheduled_at": None,
-        "scheduled_status": None,
+        "id": int(POST), "id_str": POST, "post_id": POST, "name": "Renamed",
+        "conversation_settings": "EVERYONE", "nullcast": True, "post_type": "PUBLISHED",
+        "scheduled_at": None, "scheduled_status": None,
         "created_at": "Mon Mar 02 08:00:00 +0000 2026",
         "display_text_range": [0, len(record["full_text"])],
-    }.items() <= record.items()
+        "in_reply_to_status_id": None, "in_reply_to_status_id_str": None,
+    }.items() <= record.items()  # fmt: skip
     assert record["full_text"] == record["text"]
     assert ("harbor_roasters", 41) == (record["user"]["screen_name"], len(record["user"]))
-    assert (None, None) == (record["in_reply_to_status_id"], record["in_reply_to_status_id_str"])
     assert "is_quote_status" not in record
     assert not [name for name in record if name.startswith("_")]
     assert {"account_id": ACCOUNT, "post_id": int(POST), "name": "Renamed"} == echo(response)
-
-
-@pytest.mark.spec(
-    "B, Posting on behalf of an advertiser", "PUT /12/accounts/:account_id/posts/:post_id/name"
-)
-def test_a_name_stays(box: Sandbox) -> None:
-    """The name stays, and nothing else changed."""
-    before = box.record("posts", POST)
-    put(box, f"posts/{POST}/name", name="Renamed")
-
     assert before | {"name": "Renamed"} == box.record("posts", POST)
 
 
 @pytest.mark.spec("B, Posting on behalf of an advertiser", "conversation_settings: not")
 def test_the_name_of_a_new_post(box: Sandbox) -> None:
     """A post that was just made can be named, and shows what it was made with."""
-    made = data(
-        post(
-            box,
-            "post",
-            as_user_id="3805104374",
-            text="Hello",
-            conversation_settings="MENTIONED_USERS",
-        )
-    )
-    named = data(put(box, f"posts/{made['id_str']}/name", name="Hello"))
+    made = make(box, "post", as_user_id=ADVERTISER, text="Hello",
+                conversation_settings="MENTIONED_USERS")  # fmt: skip
+    named = alter(box, f"posts/{made['id_str']}/name", name="Hello")
 
-    assert ("Hello", "Hello", "MENTIONED_USERS", True, [2244994945]) == tuple(
-        named[name]
-        for name in ("name", "full_text", "conversation_settings", "nullcast", "contributors")
-    )
-    assert made["user"] == named["user"]
+    assert {
+        "name": "Hello", "full_text": "Hello", "conversation_settings": "MENTIONED_USERS",
+        "nullcast": True, "contributors": [2244994945], "user": made["user"],
+    }.items() <= named.items()  # fmt: skip
 
 
-@pytest.mark.spec(
-    "B, Posting on behalf of an advertiser", "PUT /12/accounts/:account_id/posts/:post_id/name"
-)
+@pytest.mark.spec("B, Posting on behalf of an advertiser", "PUT /12")
 @pytest.mark.spec("B, Limits", "Field lengths: post")
 @pytest.mark.parametrize(("name", "shown"), [("é" * 80, "é" * 80), ("", None)])
 def test_the_longest_name_and_none(box: Sandbox, name: str, shown: str | None) -> None:
     """A name has at most 80 characters; an empty one takes the name away."""
-    assert shown == data(put(box, f"posts/{POST}/name", name=name))["name"]
+    assert shown == alter(box, f"posts/{POST}/name", name=name)["name"]
 
 
 # -- previews ----------------------------------------------------------------------------------
@@ -256,41 +230,23 @@ def look(html: str) -> str:
 
 def test_previews(box: Sandbox) -> None:
     """A frame for each id of the type; ids of other types and of others are left out."""
-    ids = f"{POST},{DRAFT},{WAITING},{OUT},{FOREIGN},5"
-    answer = box.call("GET", PREVIEWS, query_string={"post_ids": ids, "post_type": "PUBLISHED"})
-    drafts = read(box, PREVIEWS, post_ids=ids, post_type="DRAFT")
-    waiting = read(box, PREVIEWS, post_ids=ids, post_type="SCHEDULED")
+    every = f"{POST},{DRAFT},{WAITING},{OUT},{FOREIGN},5"
+    body = box.read(PREVIEWS, post_ids=every, post_type="PUBLISHED")
+    drafts = read(box, PREVIEWS, post_ids=every, post_type="DRAFT")
+    waiting = read(box, PREVIEWS, post_ids=every, post_type="SCHEDULED")
 
-    assert {"request", "data"} == set(answer.get_json())
-    assert [POST, FOREIGN] == [row["post_id"] for row in answer.get_json()["data"]]
-    assert [DRAFT] == [row["post_id"] for row in drafts]
-    assert [WAITING] == [row["post_id"] for row in waiting]
+    assert {"request", "data"} == set(body)
+    assert [[POST, FOREIGN], [DRAFT], [WAITING]] == [
+        [row["post_id"] for row in rows] for rows in (body["data"], drafts, waiting)
+    ]
     assert "<iframe " in drafts[0]["preview"]
     assert "<p>Two roasts, one harbor. Which one is yours?</p>" in look(drafts[0]["preview"])
 
 
 def test_a_preview_runs_nothing(box: Sandbox) -> None:
     """Text that looks like markup is text in the frame."""
-    text = "<script>alert('\"')</script>"
-    box.change("draft_posts", DRAFT, text=text)
+    box.change("draft_posts", DRAFT, text="<script>alert('\"')</script>")
     (row,) = read(box, PREVIEWS, post_ids=DRAFT, post_type="DRAFT")
 
     assert "<script>" not in look(row["preview"])
     assert "&lt;script&gt;" in look(row["preview"])
-
-
-def test_previews_need_ids_and_type(box: Sandbox) -> None:
-    """Both are required."""
-    answer = box.call("GET", PREVIEWS)
-
-    assert {("MISSING_PARAMETER", "post_ids"), ("MISSING_PARAMETER", "post_type")} == {
-        *faults(answer)
-    }
-
-
-@pytest.mark.parametrize(
-    "path", [f"{PATH}?post_type=DRAFT", f"{PREVIEWS}?post_type=DRAFT&post_ids=1"]
-)
-def test_strict_refuses_both(path: str) -> None:
-    """The specification shows neither."""
-    assert 501 == sandbox(strict=True).call("GET", path).status_code

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from tests.api.ads.cards.creatives import (
-    BASE,
     DELETED_IMAGE,
     FOREIGN_IMAGE,
     FOREIGN_UPLOAD,
@@ -24,15 +23,10 @@ from tests.api.ads.cards.creatives import (
     UPLOADED_GIF,
     UPLOADED_IMAGE,
     VIDEO,
-    assumptions,
-    data,
-    delete,
-    echo,
-    get,
-    post,
 )
+from tests.api.ads.support import BASE, assumptions, delete, echo, load, make, post
 from tests.refusals import Refusal, refusals
-from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox
+from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, data_of
 
 OWN = "2244994945"
 ADVERTISER = "3805104374"
@@ -55,30 +49,14 @@ def create(box: Sandbox, **params: Any) -> Any:
 
 _IMAGES = "assets.platform.example/profile_images"
 AUTHOR = {
-    "id": int(OWN),
-    "id_str": OWN,
-    "name": "Harbor Roasters",
-    "screen_name": "harbor_roasters",
-    "created_at": "Sat Dec 14 04:35:55 +0000 2013",
-    "location": "Seattle, WA",
+    "id": int(OWN), "id_str": OWN, "name": "Harbor Roasters", "screen_name": "harbor_roasters",
+    "created_at": "Sat Dec 14 04:35:55 +0000 2013", "location": "Seattle, WA",
     "description": "Small-batch coffee by the water. Open daily, 7 to 8.",
-    "url": "https://harbor-roasters.example",
-    "protected": False,
-    "verified": True,
-    "followers_count": 18432,
-    "friends_count": 612,
-    "listed_count": 214,
-    "favourites_count": 5031,
-    "statuses_count": 7844,
-    "lang": None,
-    "utc_offset": None,
-    "time_zone": None,
-    "geo_enabled": True,
-    "contributors_enabled": False,
-    "is_translator": False,
-    "is_translation_enabled": False,
-    "translator_type": "none",
-    "default_profile": False,
+    "url": "https://harbor-roasters.example", "protected": False, "verified": True,
+    "followers_count": 18432, "friends_count": 612, "listed_count": 214, "favourites_count": 5031,
+    "statuses_count": 7844, "lang": None, "utc_offset": None, "time_zone": None,
+    "geo_enabled": True, "contributors_enabled": False, "is_translator": False,
+    "is_translation_enabled": False, "translator_type": "none", "default_profile": False,
     "default_profile_image": False,
     "profile_image_url": f"http://{_IMAGES}/{OWN}/harbor_roasters_normal.png",
     "profile_image_url_https": f"https://{_IMAGES}/{OWN}/harbor_roasters_normal.png",
@@ -86,152 +64,102 @@ AUTHOR = {
     "profile_background_color": "F5F8FA",
     "profile_background_image_url": "http://assets.platform.example/themes/theme1/bg.png",
     "profile_background_image_url_https": "https://assets.platform.example/themes/theme1/bg.png",
-    "profile_background_tile": False,
-    "profile_link_color": "1B6E8C",
-    "profile_sidebar_border_color": "C0DEED",
-    "profile_sidebar_fill_color": "DDEEF6",
-    "profile_text_color": "333333",
-    "profile_use_background_image": True,
-    "following": None,
-    "follow_request_sent": None,
-    "notifications": None,
-    "withheld_in_countries": [],
-}
+    "profile_background_tile": False, "profile_link_color": "1B6E8C",
+    "profile_sidebar_border_color": "C0DEED", "profile_sidebar_fill_color": "DDEEF6",
+    "profile_text_color": "333333", "profile_use_background_image": True, "following": None,
+    "follow_request_sent": None, "notifications": None, "withheld_in_countries": [],
+}  # fmt: skip
 """The user object of the well-known user, all 41 keys."""
 
 
 @pytest.mark.spec(
-    "B, Posting on behalf of an advertiser",
-    "POST /12/accounts/:account_id/post",
+    "B, Posting on behalf of an advertiser", "POST /12/accounts/:account_id/post",
     "Response data is",
-)
+)  # fmt: skip
 def test_post_object(box: Sandbox) -> None:
     """The answer has the shape of the 1.1 interface, without what only reads show."""
-    response = create(box, name="Greeting")
-    record = data(response)
+    record = data_of(create(box, name="Greeting"))
 
     assert {
-        "id": int(record["id_str"]),
-        "id_str": record["id_str"],
-        "name": "Greeting",
-        "text": "Hello",
-        "created_at": "Sat Nov 21 05:08:30 +0000 2026",
-        "truncated": False,
+        "id": int(record["id_str"]), "id_str": record["id_str"], "name": "Greeting",
+        "text": "Hello", "created_at": "Sat Nov 21 05:08:30 +0000 2026", "truncated": False,
         "entities": {"hashtags": [], "symbols": [], "user_mentions": [], "urls": []},
         "source": '<a href="https://desk.harbor-roasters.example" rel="nofollow">'
         "Harbor Campaign Desk</a>",
-        "in_reply_to_status_id": None,
-        "in_reply_to_status_id_str": None,
-        "in_reply_to_user_id": None,
-        "in_reply_to_user_id_str": None,
-        "in_reply_to_screen_name": None,
-        "geo": None,
-        "coordinates": None,
-        "place": None,
-        "contributors": None,
-        "repost_count": 0,
-        "favorite_count": 0,
-        "favorited": False,
-        "reposted": False,
-        "lang": "en",
-        "scopes": {"followers": False},
-        "user": AUTHOR,
-    } == record
+        "in_reply_to_status_id": None, "in_reply_to_status_id_str": None,
+        "in_reply_to_user_id": None, "in_reply_to_user_id_str": None,
+        "in_reply_to_screen_name": None, "geo": None, "coordinates": None, "place": None,
+        "contributors": None, "repost_count": 0, "favorite_count": 0, "favorited": False,
+        "reposted": False, "lang": "en", "scopes": {"followers": False}, "user": AUTHOR,
+    } == record  # fmt: skip
     assert (24, int) == (len(record), type(record["id"]))
 
 
 @pytest.mark.spec("B, Posting on behalf of an advertiser", "POST /12/accounts/:account_id/post")
 def test_echo(box: Sandbox) -> None:
     """What was sent is echoed natively, defaults not."""
-    response = create(
-        box, media_keys=f"{IMAGE},{SQUARE}", trim_user="True", nullcast="false", name="N"
-    )
+    sent = {"trim_user": "True", "nullcast": "false", "name": "N"}
+    response = create(box, media_keys=f"{IMAGE},{SQUARE}", **sent)
 
     assert {
-        "account_id": ACCOUNT,
-        "as_user_id": int(OWN),
-        "text": "Hello",
-        "media_keys": [IMAGE, SQUARE],
-        "trim_user": True,
-        "nullcast": False,
-        "name": "N",
-    } == echo(response)
+        "account_id": ACCOUNT, "as_user_id": int(OWN), "text": "Hello",
+        "media_keys": [IMAGE, SQUARE], "trim_user": True, "nullcast": False, "name": "N",
+    } == echo(response)  # fmt: skip
     assert {"account_id", "as_user_id", "text"} == echo(create(box)).keys()
 
 
-@pytest.mark.spec("B, Posting on behalf of an advertiser", "conversation_settings: not")
-def test_stored(box: Sandbox) -> None:
-    """The post is stored with what POST does not return."""
-    record = box.record("posts", data(create(box, conversation_settings="FOLLOWING"))["id_str"])
-
-    assert ("FOLLOWING", True, "PUBLISHED", None, None) == tuple(
-        record[name]
-        for name in (
-            "conversation_settings",
-            "nullcast",
-            "post_type",
-            "scheduled_at",
-            "scheduled_status",
-        )
-    )
-
-
 @pytest.mark.spec(
-    "B, Posting on behalf of an advertiser",
-    "conversation_settings: default",
+    "B, Posting on behalf of an advertiser", "conversation_settings: default",
     "conversation_settings: not",
-)
+)  # fmt: skip
 @pytest.mark.spec("B, Versioning", "The conversation_settings")
 @pytest.mark.parametrize("value", ["EVERYONE", "FOLLOWING", "MENTIONED_USERS", None])
 def test_conversation_settings(box: Sandbox, value: str | None) -> None:
-    """Each of the three is accepted, EVERYONE is the default, and POST returns none of them."""
-    record = data(create(box, **{} if value is None else {"conversation_settings": value}))
+    """Each of the three is accepted, and EVERYONE is the default.
 
-    assert "conversation_settings" not in record
-    stored = box.record("posts", record["id_str"])["conversation_settings"]
-    assert (value or "EVERYONE") == stored
+    The post is stored with what POST does not return.
+    """
+    record = data_of(create(box, **{} if value is None else {"conversation_settings": value}))
+    hidden = {
+        "conversation_settings": value or "EVERYONE", "nullcast": True, "post_type": "PUBLISHED",
+        "scheduled_at": None, "scheduled_status": None,
+    }  # fmt: skip
+
+    assert not hidden.keys() & record.keys()
+    assert hidden.items() <= box.record("posts", record["id_str"]).items()
 
 
-class TestUser:
-    """as_user_id, trim_user, nullcast."""
+@pytest.mark.spec("B, Posting on behalf of an advertiser", "as_user_id: required")
+@pytest.mark.spec("B, Authentication", "Posting on behalf")
+def test_granted(box: Sandbox) -> None:
+    """An advertiser who granted this is posted for; the caller contributed."""
+    record = data_of(create(box, as_user_id=ADVERTISER))
+    user = record["user"]
 
-    @pytest.mark.spec("B, Posting on behalf of an advertiser", "as_user_id: required")
-    @pytest.mark.spec("B, Authentication", "Posting on behalf")
-    def test_granted(self, box: Sandbox) -> None:
-        """An advertiser who granted this is posted for; the caller contributed."""
-        record = data(create(box, as_user_id=ADVERTISER))
+    assert ("northbike_co", ADVERTISER) == (user["screen_name"], user["id_str"])
+    assert record["contributors"] is None
+    assert [int(OWN)] == box.record("posts", record["id_str"])["contributors"]
 
-        assert ("northbike_co", ADVERTISER) == (
-            record["user"]["screen_name"],
-            record["user"]["id_str"],
-        )
-        assert record["contributors"] is None
-        assert [int(OWN)] == box.record("posts", record["id_str"])["contributors"]
 
-    @pytest.mark.spec("B, Posting on behalf of an advertiser", "trim_user: default")
-    def test_trim_user(self, box: Sandbox) -> None:
-        """With trim_user only the author's id remains."""
-        assert {"id": int(OWN), "id_str": OWN} == data(create(box, trim_user="true"))["user"]
-        assert AUTHOR == data(create(box, trim_user="false"))["user"]
+@pytest.mark.spec("B, Posting on behalf of an advertiser", "trim_user: default")
+def test_trim_user(box: Sandbox) -> None:
+    """With trim_user only the author's id remains."""
+    assert {"id": int(OWN), "id_str": OWN} == data_of(create(box, trim_user="true"))["user"]
+    assert AUTHOR == data_of(create(box, trim_user="false"))["user"]
 
-    @pytest.mark.spec("B, Posting on behalf of an advertiser", "nullcast: default")
-    @pytest.mark.parametrize(
-        ("user", "nullcast"),
-        [
-            (OWN, None),
-            (OWN, "true"),
-            (OWN, "false"),
-            (ADVERTISER, None),
-            (ADVERTISER, "true"),
-        ],
-    )
-    def test_nullcast(self, box: Sandbox, user: str, nullcast: str | None) -> None:
-        """Posts are promoted-only unless the authenticated user posts as itself."""
-        record = data(create(box, as_user_id=user, **{"nullcast": nullcast} if nullcast else {}))
-        shown = nullcast == "false"
-        stored = box.record("posts", record["id_str"])
 
-        assert (not shown, shown) == (stored["nullcast"], record["scopes"]["followers"])
+@pytest.mark.spec("B, Posting on behalf of an advertiser", "nullcast: default")
+@pytest.mark.parametrize(("user", "sent"), [
+    (OWN, {}), (OWN, {"nullcast": "true"}), (OWN, {"nullcast": "false"}), (ADVERTISER, {}),
+    (ADVERTISER, {"nullcast": "true"}),
+])  # fmt: skip
+def test_nullcast(box: Sandbox, user: str, sent: dict[str, str]) -> None:
+    """Posts are promoted-only unless the authenticated user posts as itself."""
+    record = data_of(create(box, as_user_id=user, **sent))
+    shown = sent == {"nullcast": "false"}
+    stored = box.record("posts", record["id_str"])
+
+    assert (not shown, shown) == (stored["nullcast"], record["scopes"]["followers"])
 
 
 class TestText:
@@ -240,68 +168,59 @@ class TestText:
     @pytest.mark.spec("B, Posting on behalf of an advertiser", "text: required")
     def test_media_without_text(self, box: Sandbox) -> None:
         """A text may be absent or empty if there are media."""
-        assert "" == data(post(box, "post", as_user_id=OWN, media_keys=IMAGE))["text"]
+        assert "" == make(box, "post", as_user_id=OWN, media_keys=IMAGE)["text"]
         assert 200 == create(box, text="", media_keys=IMAGE).status_code
 
     @pytest.mark.spec("B, Posting on behalf of an advertiser", "tweet_mode: compat")
     @pytest.mark.parametrize("name", ["post_mode", "tweet_mode"])
-    def test_extended(self, box: Sandbox, name: str) -> None:
-        """Extended mode serves full_text and its range; the echo knows one name alone."""
+    def test_modes(self, box: Sandbox, name: str) -> None:
+        """Extended mode serves full_text and its range; compat is what comes without a mode.
+
+        The echo knows one name alone.
+        """
         response = create(box, text="Grüße", **{name: "extended"})
-        record = data(response)
+        record = data_of(response)
 
         assert ("Grüße", [0, 5]) == (record["full_text"], record["display_text_range"])
         assert "text" not in record
         assert "extended" == echo(response)["post_mode"]
         assert "tweet_mode" not in echo(response)
         assert ("post.tweet-mode" in assumptions(response)) == (name == "tweet_mode")
-
-    @pytest.mark.spec("B, Posting on behalf of an advertiser", "tweet_mode: compat")
-    @pytest.mark.parametrize("name", ["post_mode", "tweet_mode"])
-    def test_compat(self, box: Sandbox, name: str) -> None:
-        """Compat mode is what comes without a mode."""
-        assert data(create(box, **{name: "compat"})).keys() == data(create(box)).keys()
+        assert data_of(create(box, **{name: "compat"})).keys() == data_of(create(box)).keys()
 
     @pytest.mark.spec("B, Posting on behalf of an advertiser", "tweet_mode: compat")
     def test_both_modes(self, box: Sandbox) -> None:
         """Where both names are sent, the neutral one counts."""
         response = create(box, post_mode="extended", tweet_mode="compat")
 
-        assert "full_text" in data(response)
+        assert "full_text" in data_of(response)
         assert "extended" == echo(response)["post_mode"]
 
     @pytest.mark.spec("B, Posting on behalf of an advertiser", "Response data is")
     def test_entities(self, box: Sandbox) -> None:
         """Hashtags, symbols, known users and addresses are found with their places."""
         text = "Hi @northbike_co and @nobody_here, #Roast #1 $HBR: https://a.example/x#frag."
-        entities = data(create(box, text=text))["entities"]
+        found = {
+            kind: [(text[slice(*one["indices"])], one) for one in each]
+            for kind, each in data_of(create(box, text=text))["entities"].items()
+        }
+        (tag,), (symbol,) = found["hashtags"], found["symbols"]
+        (user,), (url,) = found["user_mentions"], found["urls"]
 
-        assert [("Roast", "#Roast")] == [
-            (tag["text"], text[slice(*tag["indices"])]) for tag in entities["hashtags"]
-        ]
-        assert [("HBR", "$HBR")] == [
-            (tag["text"], text[slice(*tag["indices"])]) for tag in entities["symbols"]
-        ]
-        assert [("northbike_co", ADVERTISER, "@northbike_co")] == [
-            (one["screen_name"], one["id_str"], text[slice(*one["indices"])])
-            for one in entities["user_mentions"]
-        ]
-        assert [("https://a.example/x#frag", "a.example/x#frag")] == [
-            (text[slice(*one["indices"])], one["display_url"]) for one in entities["urls"]
-        ]
-
-    def test_same_text_again(self, box: Sandbox) -> None:
-        """The same text may be posted twice."""
-        ids = {data(create(box))["id"] for _ in range(2)}
-
-        assert 2 == len(ids)
+        assert ("#Roast", "Roast") == (tag[0], tag[1]["text"])
+        assert ("$HBR", "HBR") == (symbol[0], symbol[1]["text"])
+        assert ("@northbike_co", ADVERTISER) == (user[0], user[1]["id_str"])
+        assert "northbike_co" == user[1]["screen_name"]
+        assert ("https://a.example/x#frag", "a.example/x#frag") == (url[0], url[1]["display_url"])
 
     @pytest.mark.spec("B, Posting on behalf of an advertiser", "name: max 80")
     @pytest.mark.spec("B, Limits", "Field lengths: post", side="inside")
     def test_name(self, box: Sandbox) -> None:
-        """A name has up to 80 characters; without one it is null."""
-        assert "é" * 80 == data(create(box, name="é" * 80))["name"]
-        assert data(create(box))["name"] is None
+        """A name has up to 80 characters; without one it is null. A text may be posted twice."""
+        named, plain = data_of(create(box, name="é" * 80)), data_of(create(box))
+
+        assert ("é" * 80, None) == (named["name"], plain["name"])
+        assert named["id"] != plain["id"]
 
 
 class TestMedia:
@@ -309,118 +228,89 @@ class TestMedia:
 
     @pytest.mark.spec("B, Posting on behalf of an advertiser", "media_keys: comma-separated")
     @pytest.mark.spec("B, Limits", "Post media: up", side="inside")
-    @pytest.mark.parametrize(
-        "keys",
-        [
-            [IMAGE],
-            [IMAGE, SQUARE, IMAGE_800, TALL],
-            [IMAGE, UPLOADED_IMAGE],
-            [GIF],
-            [UPLOADED_GIF],
-            [VIDEO],
-            [UPLOADED_AMPLIFY],
-        ],
-    )
+    @pytest.mark.parametrize("keys", [
+        [IMAGE], [IMAGE, SQUARE, IMAGE_800, TALL], [IMAGE, UPLOADED_IMAGE], [GIF], [UPLOADED_GIF],
+        [VIDEO], [UPLOADED_AMPLIFY],
+    ])  # fmt: skip
     def test_inside(self, box: Sandbox, keys: list[str]) -> None:
         """Up to 4 images, or 1 GIF, or 1 video, from the library or just uploaded."""
-        record = data(create(box, media_keys=",".join(keys)))
+        record = data_of(create(box, media_keys=",".join(keys)))
 
         assert keys == [media["media_key"] for media in record["extended_entities"]["media"]]
         assert keys[:1] == [media["media_key"] for media in record["entities"]["media"]]
 
     def test_types(self, box: Sandbox) -> None:
         """Each kind of media is shown as what it is."""
-        kinds = {
-            data(create(box, media_keys=key))["entities"]["media"][0]["type"]
-            for key in (IMAGE, GIF, VIDEO)
-        }
-
-        assert {"photo", "animated_gif", "video"} == kinds
+        for key, kind in ((IMAGE, "photo"), (GIF, "animated_gif"), (VIDEO, "video")):
+            shown = data_of(create(box, media_keys=key))["entities"]["media"][0]
+            assert kind == shown["type"]
 
     @pytest.mark.spec("B, Media library object", "posted (boolean)")
     def test_posted(self, box: Sandbox) -> None:
         """The library marks media as posted."""
-        assert data(get(box, f"media_library/{SQUARE}"))["posted"] is False
+        before = load(box, f"media_library/{SQUARE}")["posted"]
         create(box, media_keys=SQUARE)
 
-        assert data(get(box, f"media_library/{SQUARE}"))["posted"] is True
+        assert (False, True) == (before, load(box, f"media_library/{SQUARE}")["posted"])
 
     @pytest.mark.spec(
-        "B, Posting on behalf of an advertiser",
-        "video_cta_value",
-        "video_description",
-        "video_title: max",
-    )
-    def test_video(self, box: Sandbox) -> None:
-        """Title, description and call to action are shown with the video."""
+        "B, Posting on behalf of an advertiser", "video_cta: VISIT_SITE", "video_cta_value",
+        "video_description", "video_title: max",
+    )  # fmt: skip
+    @pytest.mark.parametrize("action", ["VISIT_SITE", "WATCH_NOW"])
+    def test_video(self, box: Sandbox, action: str) -> None:
+        """Title, description and each of two calls to action are shown with the video."""
         said = {
-            "video_title": "é" * 70,
-            "video_description": "é" * 200,
-            "video_cta": "VISIT_SITE",
+            "video_title": "é" * 70, "video_description": "é" * 200, "video_cta": action,
             "video_cta_value": "https://shop.example.com",
-        }
+        }  # fmt: skip
         response = create(box, media_keys=VIDEO, **said)
+        (video,) = data_of(response)["extended_entities"]["media"]
 
         assert {
-            "title": "é" * 70,
-            "description": "é" * 200,
-            "call_to_actions": {"visit_site": {"url": "https://shop.example.com"}},
-        } == data(response)["extended_entities"]["media"][0]["additional_media_info"]
+            "title": "é" * 70, "description": "é" * 200,
+            "call_to_actions": {action.lower(): {"url": "https://shop.example.com"}},
+        } == video["additional_media_info"]  # fmt: skip
         assert said.items() <= echo(response).items()
         assert "post.video-cta" in assumptions(response)
 
-    @pytest.mark.spec(
-        "B, Posting on behalf of an advertiser", "video_cta: VISIT_SITE", "video_cta_value"
-    )
-    @pytest.mark.parametrize("value", ["VISIT_SITE", "WATCH_NOW"])
-    def test_cta(self, box: Sandbox, value: str) -> None:
-        """Both calls to action are accepted, with a value."""
-        fine = create(box, media_keys=VIDEO, video_cta=value, video_cta_value="https://a.example")
-
-        assert 200 == fine.status_code
-
     def test_without_video(self, box: Sandbox) -> None:
         """Without a video it has no effect but a warning in the journal."""
-        record = data(create(box, media_keys=IMAGE, video_title="Title"))
-        entry = box.platform.worlds.default.journal.find()[-1]
+        record = data_of(create(box, media_keys=IMAGE, video_title="Title"))
+        warnings = box.world.journal.find()[-1].warnings
 
         assert "additional_media_info" not in record["extended_entities"]["media"][0]
-        assert ["video_title say something about a video, and the post has none"] == entry.warnings
+        assert ["video_title say something about a video, and the post has none"] == warnings
 
 
-class TestCard:
-    """card_uri."""
+@pytest.mark.spec("B, Cards", "A card is attached")
+@pytest.mark.spec("B, Posting on behalf of an advertiser", "card_uri: optional")
+@pytest.mark.parametrize("uri", [
+    "card://1712860000001000003",  # card
+    "card://958225772740714496",  # legacy card, which has another id
+    "card://1712870000001000003",  # poll card
+    "card://1712880000001000003",  # video conversation card
+])  # fmt: skip
+def test_cards(box: Sandbox, uri: str) -> None:
+    """Cards of every family are attached."""
+    assert uri == data_of(create(box, card_uri=uri))["card_uri"]
 
-    @pytest.mark.spec("B, Cards", "A card is attached")
-    @pytest.mark.spec("B, Posting on behalf of an advertiser", "card_uri: optional")
-    @pytest.mark.parametrize(
-        "uri",
-        [
-            "card://1712860000001000003",  # card
-            "card://958225772740714496",  # legacy card, which has another id
-            "card://1712870000001000003",  # poll card
-            "card://1712880000001000003",  # video conversation card
-        ],
-    )
-    def test_known(self, box: Sandbox, uri: str) -> None:
-        """Cards of every family are attached."""
-        assert uri == data(create(box, card_uri=uri))["card_uri"]
 
-    def test_deleted_meanwhile(self, box: Sandbox) -> None:
-        """A card that was just deleted cannot be attached, one just created can."""
-        delete(box, "cards/poll/1712870000001000003")
-        params = {"name": "P", "first_choice": "a", "second_choice": "b"}
-        fresh = data(post(box, "cards/poll", **params, duration_in_minutes="5"))
+def test_a_card_deleted_meanwhile(box: Sandbox) -> None:
+    """A card that was just deleted cannot be attached, one just created can."""
+    delete(box, "cards/poll/1712870000001000003")
+    params = {"name": "P", "first_choice": "a", "second_choice": "b", "duration_in_minutes": "5"}
+    fresh = make(box, "cards/poll", **params)
 
-        assert 404 == create(box, card_uri="card://1712870000001000003").status_code
-        assert 200 == create(box, card_uri=fresh["card_uri"]).status_code
+    assert 404 == create(box, card_uri="card://1712870000001000003").status_code
+    assert 200 == create(box, card_uri=fresh["card_uri"]).status_code
 
 
 def test_form_body(box: Sandbox) -> None:
     """Parameters may be sent in a form body as well."""
     response = box.call("POST", f"{BASE}/post", form={"as_user_id": OWN, "text": "From a form"})
 
-    assert "From a form" == data(response)["text"]
+    assert "From a form" == data_of(response)["text"]
 
 
 AS_OWN = {"as_user_id": OWN}

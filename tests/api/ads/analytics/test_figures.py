@@ -73,14 +73,10 @@ def note(box: Sandbox, entity: str, key: str, at: datetime, **changes: tuple[Any
     entry = {
         "change_by": {"user_id": "2244994945", "platform": "API_OTHER"},
         "changes": {n: {"before": b, "after": a} for n, (b, a) in changes.items()},
-        "change_time": wire_seconds(at),
-        "change_type": "UPDATE",
-        "entity": entity,
-        "entity_id": key,
-        "entity_data": {},
-        "_id": f"note-{entity}-{key}-{at}",
+        "change_time": wire_seconds(at), "change_type": "UPDATE", "entity": entity,
+        "entity_id": key, "entity_data": {}, "_id": f"note-{entity}-{key}-{at}",
         "_account_id": ACCOUNT,
-    }
+    }  # fmt: skip
     box.put("account_history", f"note-{entity}-{key}-{at}", entry)
 
 
@@ -154,7 +150,6 @@ class TestSums:
         found = figures(shop, "LINE_ITEM", ITEM, edges(NOW - 7 * DAY, NOW, 1))["impressions"]
         by_hour = [sum(found[n::24]) for n in range(24)]
         rhythm = [*BY_HOUR[NOW.hour :], *BY_HOUR[: NOW.hour]]
-
         share = [count / volume for count, volume in zip(by_hour, rhythm, strict=True)]
         assert max(share) / min(share) < 2
 
@@ -177,7 +172,6 @@ class TestPast:
         """The hours of the line item's life have figures, no others."""
         shop.change("line_items", ITEM, created_at=wire_seconds(NOW - 2 * DAY))
         ends = edges(NOW - 4 * DAY, NOW + DAY)
-
         impressions = figures(shop, "LINE_ITEM", ITEM, ends)["impressions"]
         assert [count > 0 for count in impressions] == [False, False, True, True, False]
 
@@ -193,26 +187,24 @@ class TestPast:
         assert seen == sorted(seen)
         assert seen[1] < seen[2] < seen[3] == seen[4]
 
-    @pytest.mark.parametrize(
-        ("table", "key", "fields"),
-        [
-            ("line_items", ITEM, {"entity_status": "PAUSED"}),
-            ("line_items", ITEM, {"entity_status": "DRAFT"}),
-            ("campaigns", CAMPAIGN, {"entity_status": "PAUSED"}),
-            ("campaigns", CAMPAIGN, {"servable": False}),
-            ("promoted_posts", POST, {"approval_status": "UNDER_REVIEW"}),
-            ("promoted_posts", POST, {"line_item_id": "iu0p9"}),
-            ("funding_instruments", FUNDING, {"end_time": wire_seconds(NOW - 10 * DAY)}),
-            ("funding_instruments", FUNDING, {"able_to_fund": False}),
-            ("accounts", ACCOUNT, {"approval_status": "REJECTED"}),
-            ("line_items", ITEM, {"start_time": wire_seconds(NOW + DAY)}),
-            ("line_items", ITEM, {"end_time": wire_seconds(NOW - 7 * DAY)}),
-        ],
-    )
+    @pytest.mark.parametrize(("table", "key", "fields"), [
+        ("line_items", ITEM, {"entity_status": "PAUSED"}),
+        ("line_items", ITEM, {"entity_status": "DRAFT"}),
+        ("campaigns", CAMPAIGN, {"entity_status": "PAUSED"}),
+        ("campaigns", CAMPAIGN, {"servable": False}),
+        ("promoted_posts", POST, {"approval_status": "UNDER_REVIEW"}),
+        ("promoted_posts", POST, {"line_item_id": "iu0p9"}),
+        ("funding_instruments", FUNDING, {"end_time": wire_seconds(NOW - 10 * DAY)}),
+        ("funding_instruments", FUNDING, {"able_to_fund": False}),
+        ("accounts", ACCOUNT, {"approval_status": "REJECTED"}),
+        ("line_items", ITEM, {"start_time": wire_seconds(NOW + DAY)}),
+        ("line_items", ITEM, {"end_time": wire_seconds(NOW - 7 * DAY)}),
+        ("campaigns", CAMPAIGN, {"total_budget_amount_local_micro": 0}),
+    ])  # fmt: skip
     def test_nothing_while_it_cannot_serve(
         self, shop: Sandbox, table: str, key: str, fields: dict[str, Any]
     ) -> None:
-        """Whatever of what the ad depends on prevents it."""
+        """Whatever of what the ad depends on prevents it; a budget of nothing does."""
         shop.change(table, key, **fields)
 
         assert figures(shop, "LINE_ITEM", ITEM, edges(NOW - 7 * DAY, NOW)) == {}
@@ -238,7 +230,6 @@ class TestPast:
         change = (20 * MILLION, 200 * MILLION)
         at = NOW - 3 * DAY
         note(shop, "LINE_ITEM", ITEM, at, daily_budget_amount_local_micro=change)
-
         after = charges(shop, "LINE_ITEM", ITEM)
         assert after[:-3] == before[:-3]
         assert all(new > 4 * old for new, old in zip(after[-3:], before[-3:], strict=True))
@@ -247,64 +238,51 @@ class TestPast:
 class TestBudgets:
     """No budget is overspent, and one that is used up ends the figures."""
 
-    @pytest.mark.parametrize("table", ["line_items", "campaigns"])
-    def test_daily_budgets(self, shop: Sandbox, table: str) -> None:
-        """Four posts would spend more than the budget of a day; they are shown until it is gone."""
+    @pytest.fixture
+    def shop(self, shop: Sandbox) -> Sandbox:
+        """Four posts would spend more than forty millions on a day."""
         for number in range(3):
             add(shop, "promoted_posts", f"more-{number}", POST)
+        shop.change("line_items", ITEM, daily_budget_amount_local_micro=40 * MILLION)
+        return shop
+
+    @pytest.mark.parametrize("table", ["line_items", "campaigns"])
+    def test_daily_budgets(self, shop: Sandbox, table: str) -> None:
+        """The posts are shown until the budget is gone."""
+        shop.change("line_items", ITEM, daily_budget_amount_local_micro=None)
         key = {"line_items": ITEM, "campaigns": CAMPAIGN}[table]
         shop.change(table, key, daily_budget_amount_local_micro=40 * MILLION)
-
         spent = charges(shop, "CAMPAIGN", CAMPAIGN)
+        hours = figures(shop, "CAMPAIGN", CAMPAIGN, edges(NOW - DAY, NOW, 1))[CHARGE]
+
         assert max(spent) <= 40 * MILLION
         assert min(spent[1:]) > 39 * MILLION
-        hours = figures(shop, "CAMPAIGN", CAMPAIGN, edges(NOW - DAY, NOW, 1))[CHARGE]
         assert hours[0] > 0 == hours[-1]
 
     def test_a_day_begins_at_midnight_of_the_account(self, shop: Sandbox) -> None:
         """Where it is another day, another budget of a day is used."""
-        for number in range(3):
-            add(shop, "promoted_posts", f"more-{number}", POST)
-        shop.change("line_items", ITEM, daily_budget_amount_local_micro=40 * MILLION)
         shop.change("accounts", ACCOUNT, timezone="Europe/Berlin")
-
         hours = figures(shop, "LINE_ITEM", ITEM, edges(NOW - DAY, NOW, 1))[CHARGE]
         berlin = 15  # 23:00 UTC
+
         assert hours[berlin - 1] == 0 < hours[berlin]
 
-    @pytest.mark.parametrize(
-        ("table", "key", "fields"),
-        [
-            ("line_items", ITEM, {"total_budget_amount_local_micro": 90 * MILLION}),
-            ("campaigns", CAMPAIGN, {"total_budget_amount_local_micro": 90 * MILLION}),
-            ("funding_instruments", FUNDING, {"credit_limit_local_micro": 90 * MILLION}),
-            (
-                "funding_instruments",
-                FUNDING,
-                {"type": "INSERTION_ORDER", "funded_amount_local_micro": 90 * MILLION},
-            ),
-        ],
-    )
+    @pytest.mark.parametrize(("table", "key", "name", "more"), [
+        ("line_items", ITEM, "total_budget_amount_local_micro", {}),
+        ("campaigns", CAMPAIGN, "total_budget_amount_local_micro", {}),
+        ("funding_instruments", FUNDING, "credit_limit_local_micro", {}),
+        ("funding_instruments", FUNDING, "funded_amount_local_micro", {"type": "INSERTION_ORDER"}),
+    ])  # fmt: skip
     def test_total_budgets(
-        self, shop: Sandbox, table: str, key: str, fields: dict[str, Any]
+        self, shop: Sandbox, table: str, key: str, name: str, more: dict[str, str]
     ) -> None:
         """The whole life of a campaign costs no more, and ends when it is spent."""
-        for number in range(3):
-            add(shop, "promoted_posts", f"more-{number}", POST)
-        shop.change("line_items", ITEM, daily_budget_amount_local_micro=40 * MILLION)
-        shop.change(table, key, **fields)
-
+        shop.change(table, key, **{name: 90 * MILLION}, **more)
         spent = charges(shop, "CAMPAIGN", CAMPAIGN)
+
         assert 89 * MILLION < sum(spent) <= 90 * MILLION
         assert spent[5:] == [0] * 13
-        later = figures(shop, "CAMPAIGN", CAMPAIGN, edges(NOW - 12 * DAY, NOW))
-        assert later == {}
-
-    def test_nothing_to_spend(self, shop: Sandbox) -> None:
-        """A budget of nothing shows nothing."""
-        shop.change("campaigns", CAMPAIGN, total_budget_amount_local_micro=0)
-
-        assert figures(shop, "CAMPAIGN", CAMPAIGN, edges(NOW - DAY, NOW)) == {}
+        assert figures(shop, "CAMPAIGN", CAMPAIGN, edges(NOW - 12 * DAY, NOW)) == {}
 
     def test_a_campaign_whose_records_are_incomplete(self, shop: Sandbox) -> None:
         """A line item without its campaign, or without its funding instrument, has no figures."""
@@ -315,18 +293,15 @@ class TestBudgets:
 
 
 @pytest.mark.parametrize("strategy", ["AUTO", "MAX"])
-@pytest.mark.parametrize(
-    ("objective", "pay_by", "goal", "unit"),
-    [
-        ("REACH", "IMPRESSION", "MAX_REACH", "impressions"),
-        ("FOLLOWERS", "FOLLOW", "FOLLOWERS", "follows"),
-        ("WEBSITE_CLICKS", "LINK_CLICK", "LINK_CLICKS", "url_clicks"),
-        ("APP_ENGAGEMENTS", "APP_CLICK", "APP_CLICKS", "app_clicks"),
-        ("ENGAGEMENTS", "ENGAGEMENT", "ENGAGEMENT", "engagements"),
-        ("VIDEO_VIEWS", "VIEW", "VIEW_6S", "video_6s_views"),
-        ("PREROLL_VIEWS", "VIEW", "PREROLL", "video_total_views"),
-    ],
-)
+@pytest.mark.parametrize(("objective", "pay_by", "goal", "unit"), [
+    ("REACH", "IMPRESSION", "MAX_REACH", "impressions"),
+    ("FOLLOWERS", "FOLLOW", "FOLLOWERS", "follows"),
+    ("WEBSITE_CLICKS", "LINK_CLICK", "LINK_CLICKS", "url_clicks"),
+    ("APP_ENGAGEMENTS", "APP_CLICK", "APP_CLICKS", "app_clicks"),
+    ("ENGAGEMENTS", "ENGAGEMENT", "ENGAGEMENT", "engagements"),
+    ("VIDEO_VIEWS", "VIEW", "VIEW_6S", "video_6s_views"),
+    ("PREROLL_VIEWS", "VIEW", "PREROLL", "video_total_views"),
+])  # fmt: skip
 def test_what_is_paid_for(
     shop: Sandbox, objective: str, pay_by: str, goal: str, unit: str, strategy: str
 ) -> None:
@@ -334,13 +309,10 @@ def test_what_is_paid_for(
     bid = None if strategy == "AUTO" else 3 * MILLION
     shop.change("line_items", ITEM, objective=objective, pay_by=pay_by, goal=goal,
                 bid_strategy=strategy, bid_amount_local_micro=bid)  # fmt: skip
-
     found = figures(shop, "LINE_ITEM", ITEM, edges(NOW - 7 * DAY, NOW))
     units = 1000 if unit == "impressions" else 1
+
     assert found["billed_engagements"] == found[unit]
     assert sum(found[CHARGE]) > 20 * MILLION
-    if bid is not None:
-        assert all(
-            charge <= bid * count / units
-            for charge, count in zip(found[CHARGE], found[unit], strict=True)
-        )
+    for charge, count in zip(found[CHARGE], found[unit], strict=True):
+        assert bid is None or charge <= bid * count / units

@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 from mock_platform.api.ads.audiences.users import add_months
 from tests.api.ads.audiences import support as audiences
 from tests.api.ads.audiences.support import DO_NOT_REACH_LIST, hashed, update
-from tests.api.ads.line_items.parts import call, data
+from tests.api.ads.support import drop, get, ids, load, make, post
 from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, refusal, sandbox
 
 pytestmark = pytest.mark.usefixtures("noon")
@@ -30,15 +30,18 @@ def upload(box: Sandbox, body: Any, key: str = LIST) -> TestResponse:
 @pytest.mark.spec("B, Do-not-reach lists", "Response data: array")
 @pytest.mark.spec("B, What public facts and settled questions add", "The batch of a")
 def test_a_batch_answers_per_operation(box: Sandbox) -> None:
-    """Data and the echoed request are parallel to the input; users are not echoed."""
-    body = [
-        update({"email": [EMAIL]}, {"phone_number": [PHONE]}),
-        update({"email": [EMAIL.lower()]}, kind="Delete", expires_at="2027-01-01T00:00:00Z"),
-    ]
-    response = upload(box, body)
+    """Data and the echoed request are parallel to the input; users are not echoed.
 
+    expires_at is echoed with seconds and Z whatever its form was, and not if it was null.
+    """
+    user = {"email": [EMAIL]}
+    answer = upload(box, [
+        update(user, {"phone_number": [PHONE]}, expires_at=None),
+        update({"email": [EMAIL.lower()]}, kind="Delete", expires_at="2027-01-01"),
+    ])  # fmt: skip
     ids = {"account_id": ACCOUNT, "do_not_reach_list_id": LIST}
-    assert response.get_json() == {
+
+    assert answer.get_json() == {
         "request": [
             {"params": ids, "operation_type": "Update"},
             {"params": {"expires_at": "2027-01-01T00:00:00Z", **ids}, "operation_type": "Delete"},
@@ -48,26 +51,11 @@ def test_a_batch_answers_per_operation(box: Sandbox) -> None:
     assert box.record("do_not_reach_lists", LIST)["_size"] == 3
 
 
-def test_the_echo_has_times_in_the_form_of_the_wire(box: Sandbox) -> None:
-    """expires_at is echoed with seconds and Z whatever its form was, and not if it was null."""
-    user = {"email": [EMAIL]}
-    body = [update(user, expires_at="2027-01-01"), update(user, expires_at=None)]
-    echoed = [entry["params"] for entry in upload(box, body).get_json()["request"]]
-
-    ids = {"account_id": ACCOUNT, "do_not_reach_list_id": LIST}
-    assert [{"expires_at": "2027-01-01T00:00:00Z", **ids}, ids] == echoed
-
-
 @pytest.mark.spec("B, Do-not-reach lists", "expires_at (ISO")
-@pytest.mark.parametrize(
-    ("expires_at", "status"),
-    [
-        ("2026-11-20T12:00:00Z", 400),
-        ("2026-11-20T12:00:01Z", 200),
-        ("2027-12-20T12:00:00Z", 200),
-        ("2027-12-20T12:00:01Z", 400),
-    ],
-)
+@pytest.mark.parametrize(("expires_at", "status"), [
+    ("2026-11-20T12:00:00Z", 400), ("2026-11-20T12:00:01Z", 200), ("2027-12-20T12:00:00Z", 200),
+    ("2027-12-20T12:00:01Z", 400),
+])  # fmt: skip
 def test_expiry_is_later_than_now_and_within_13_months(
     box: Sandbox, expires_at: str, status: int
 ) -> None:
@@ -81,14 +69,11 @@ def test_expiry_is_later_than_now_and_within_13_months(
 
 
 @pytest.mark.spec("B, Custom audiences", "params.expires_at")
-@pytest.mark.parametrize(
-    ("start", "end"),
-    [
-        ("2026-01-31T00:00:00+00:00", "2027-02-28T00:00:00+00:00"),
-        ("2027-01-31T00:00:00+00:00", "2028-02-29T00:00:00+00:00"),
-        ("2026-12-31T23:59:59+00:00", "2028-01-31T23:59:59+00:00"),
-    ],
-)
+@pytest.mark.parametrize(("start", "end"), [
+    ("2026-01-31T00:00:00+00:00", "2027-02-28T00:00:00+00:00"),
+    ("2027-01-31T00:00:00+00:00", "2028-02-29T00:00:00+00:00"),
+    ("2026-12-31T23:59:59+00:00", "2028-01-31T23:59:59+00:00"),
+])  # fmt: skip
 def test_thirteen_months_are_calendar_months(start: str, end: str) -> None:
     """A day that the month lacks is its last."""
     assert add_months(datetime.fromisoformat(start)) == datetime.fromisoformat(end)
@@ -108,13 +93,9 @@ def test_only_email_and_phone_number_are_taken(box: Sandbox, kind: str) -> None:
 @pytest.mark.spec("operations", "do_not_reach_lists.delete")
 def test_a_list_is_deleted_once(box: Sandbox) -> None:
     """The list comes back deleted; afterwards it is not found, neither for uploads."""
-    path = f"/12/accounts/{ACCOUNT}/do_not_reach_lists/{LIST}"
-    first = box.call("DELETE", path)
-    second = box.call("DELETE", path)
+    gone = drop(box, f"do_not_reach_lists/{LIST}")
 
-    data = first.get_json()["data"]
-    assert (first.status_code, data["deleted"], data["id"]) == (200, True, LIST)
-    assert refusal(second) == (404, [("NOT_FOUND", "do_not_reach_list_id")])
+    assert (gone["deleted"], gone["id"]) == (True, LIST)
     assert upload(box, [update({"email": [EMAIL]})]).status_code == 404
 
 
@@ -135,23 +116,20 @@ def test_a_small_list_is_not_targetable(box: Sandbox) -> None:
 @pytest.mark.spec("B, Do-not-reach lists", "expires_at (ISO")
 def test_expiry_defaults_to_13_months(box: Sandbox) -> None:
     """Without expires_at a user stays 13 calendar months; one that is sent is kept."""
+    before = {entry.key for entry in box.world.store.page("audience_users")}
     dated = update({"phone_number": [PHONE]}, expires_at="2027-01-01T00:00:00Z")
     upload(box, [update({"email": [EMAIL]}), dated])
-    stored = box.world.store.page("audience_users", {"_audience_id": LIST})
-    times = {
-        next(iter(entry.record["identifiers"])): entry.record["expires_at"]
-        for entry in stored
-        if entry.record["effective_at"] == "2026-11-20T12:00:00Z"
-    }
+    new = [e.record for e in box.world.store.page("audience_users") if e.key not in before]
 
-    assert {"email": "2027-12-20T12:00:00Z", "phone_number": "2027-01-01T00:00:00Z"} == times
+    assert {"email": "2027-12-20T12:00:00Z", "phone_number": "2027-01-01T00:00:00Z"} == {
+        next(iter(user["identifiers"])): user["expires_at"] for user in new
+    }
+    assert {("2026-11-20T12:00:00Z", LIST)} == {(u["effective_at"], u["_audience_id"]) for u in new}
 
 
 YOUNG = {
-    "targetable": False,
-    "reasons_not_targetable": ["PROCESSING", "TOO_SMALL"],
-    "list_size": None,
-}
+    "targetable": False, "reasons_not_targetable": ["PROCESSING", "TOO_SMALL"], "list_size": None,
+}  # fmt: skip
 SMALL = {"targetable": False, "reasons_not_targetable": ["TOO_SMALL"], "list_size": None}
 ENOUGH = {"targetable": True, "reasons_not_targetable": [], "list_size": 100}
 
@@ -175,17 +153,14 @@ class TestYoungLists:
         found: dict[str, Any] = box.client.put(path, json=pace).get_json()
         return found
 
-    def test_the_kind(self, box: Sandbox) -> None:
+    def test_the_kind(self) -> None:
         """The kind is listed with the others, with the young list of the fixtures."""
         kind = sandbox().client.get("/_mock/transitions").get_json()["do_not_reach_list"]
 
         assert {
-            "progression": "time",
-            "seconds": 3600,
-            "polls": 1,
-            "states": ["PROCESSING", "PROCESSED"],
-            "under_way": ["4y2de"],
-        } == kind
+            "progression": "time", "seconds": 3600, "polls": 1,
+            "states": ["PROCESSING", "PROCESSED"], "under_way": ["4y2de"],
+        } == kind  # fmt: skip
 
     def test_an_hour_on_the_worlds_clock(self) -> None:
         """The shipped list, ten minutes old at the start, is processed fifty minutes later."""
@@ -208,20 +183,15 @@ class TestYoungLists:
 
         assert [("PROCESSING", YOUNG), ("PROCESSED", SMALL)] == states
 
-    @pytest.mark.parametrize("progression", ["manual", "polls"])
-    def test_the_clock_alone(self, box: Sandbox, progression: str) -> None:
-        """Under the other progressions no age processes a list."""
+    @pytest.mark.parametrize(("progression", "expected"), [
+        ("manual", YOUNG), ("polls", YOUNG), ("immediate", SMALL),
+    ])  # fmt: skip
+    def test_the_clock_alone(self, box: Sandbox, progression: str, expected: Any) -> None:
+        """Under the other progressions no age processes a list; `immediate` does at once."""
         self.pace(box, progression=progression)
         self.put(box, created_at="2020-01-01T00:00:00Z")
 
-        assert YOUNG == self.shown(box, "9zz")
-
-    def test_immediate(self, box: Sandbox) -> None:
-        """Under `immediate` no list is seen PROCESSING."""
-        self.pace(box, progression="immediate")
-        self.put(box)
-
-        assert (SMALL, SMALL) == (self.shown(box, "9zz"), self.shown(box))
+        assert (expected, expected) == (self.shown(box, "9zz"), self.shown(box))
 
     def test_polls(self, box: Sandbox) -> None:
         """Under `polls` each call that reads the list counts."""
@@ -234,18 +204,13 @@ class TestYoungLists:
 
         assert [YOUNG, SMALL] == seen
 
-    @pytest.mark.parametrize(
-        ("fields", "expected"),
-        [
-            ({}, YOUNG),
-            ({"targetable": True, "list_size": 100}, ENOUGH),
-            ({"reasons_not_targetable": [], "list_size": 100}, ENOUGH),
-            ({"reasons_not_targetable": ["TOO_SMALL"]}, SMALL),
-        ],
-    )
-    def test_what_a_record_leaves_out(
-        self, box: Sandbox, fields: dict[str, Any], expected: dict[str, Any]
-    ) -> None:
+    @pytest.mark.parametrize(("fields", "expected"), [
+        ({}, YOUNG),
+        ({"targetable": True, "list_size": 100}, ENOUGH),
+        ({"reasons_not_targetable": [], "list_size": 100}, ENOUGH),
+        ({"reasons_not_targetable": ["TOO_SMALL"]}, SMALL),
+    ])  # fmt: skip
+    def test_what_a_record_leaves_out(self, box: Sandbox, fields: Any, expected: Any) -> None:
         """A list that says nothing of its state is a new one; what it says is kept."""
         assert 200 == self.put(box, **fields).status_code
         assert expected == self.shown(box, "9zz")
@@ -263,17 +228,11 @@ class TestYoungLists:
 
     def test_a_deleted_list_shows_how_far_it_was(self, box: Sandbox) -> None:
         """The delete answers with the state that the list has at that moment."""
-        found = []
-        for key, hours in (("a1", 0), ("a2", 1)):
-            state = f"/_mock/state/do_not_reach_lists/{key}"
-            box.client.put(state, json={"_account_id": ACCOUNT})
+        for hours, expected in ((0, YOUNG), (1, SMALL)):
+            self.put(box)
             box.world.clock.advance(3600 * hours)
-            path = f"/12/accounts/{ACCOUNT}/do_not_reach_lists/{key}"
-            data = box.call("DELETE", path).get_json()["data"]
-            found.append({name: data[name] for name in YOUNG})
-            assert data["deleted"]
-
-        assert [YOUNG, SMALL] == found
+            gone = drop(box, "do_not_reach_lists/9zz")
+            assert (expected | {"deleted": True}).items() <= gone.items()
 
     def test_another_accounts_list_is_not_looked_at(self, box: Sandbox) -> None:
         """A call that is refused counts as no look at the list."""
@@ -294,37 +253,39 @@ class TestYoungLists:
 
 
 def test_the_list_of_an_account(box: Sandbox) -> None:
-    """An account has one list; a second one is refused while it lives."""
-    listed = call(box, "GET", "do_not_reach_lists")
-    second = call(box, "POST", "do_not_reach_lists", description="Another")
-    assert call(box, "DELETE", "do_not_reach_lists/4y1bc").status_code == 200
-    made = data(call(box, "POST", "do_not_reach_lists", description="Another"))
-    everything = call(box, "GET", "do_not_reach_lists", with_deleted="true")
+    """An account has one list; a second one is refused while it lives.
+
+    A new one is processed in an hour; its users are counted from the beginning.
+    """
+    listed = get(box, "do_not_reach_lists")
+    second = post(box, "do_not_reach_lists", description="Another")
+    drop(box, "do_not_reach_lists/4y1bc")
+    made = make(box, "do_not_reach_lists", description="Another")
+    unset = make_another(box, made["id"])
+    given = {"name": "Do Not Reach List", "description": "Another", **YOUNG}
 
     assert listed.get_json()["next_cursor"] is None
-    assert [one["id"] for one in data(listed)] == ["4y1bc"]
+    assert ids(listed) == ["4y1bc"]
     assert refusal(second) == (400, [("INVALID_PARAMETER", "")])
-    assert [one["id"] for one in data(everything)] == ["4y1bc", made["id"]]
-    assert (made["name"], made["description"]) == ("Do Not Reach List", "Another")
-    assert (made["targetable"], made["list_size"]) == (False, None)
-    assert made["reasons_not_targetable"] == ["PROCESSING", "TOO_SMALL"]
-
-
-def test_a_new_list_is_processed(box: Sandbox) -> None:
-    """After an hour it is only too small; its users are counted from the beginning."""
-    assert call(box, "DELETE", "do_not_reach_lists/4y1bc").status_code == 200
-    made = data(call(box, "POST", "do_not_reach_lists"))
-    assert upload(box, [update({"email": [EMAIL]})], made["id"]).status_code == 200
+    assert given.items() <= made.items()
+    assert unset["description"] is None
+    assert ids(get(box, "do_not_reach_lists", with_deleted="true")) == [
+        "4y1bc", made["id"], unset["id"]
+    ]  # fmt: skip
+    assert upload(box, [update({"email": [EMAIL]})], unset["id"]).status_code == 200
     box.world.clock.advance(3600)
+    assert load(box, "do_not_reach_lists")[0]["reasons_not_targetable"] == ["TOO_SMALL"]
+    assert box.record("do_not_reach_lists", unset["id"])["_size"] == 1
 
-    assert made["description"] is None
-    (after,) = data(call(box, "GET", "do_not_reach_lists"))
-    assert after["reasons_not_targetable"] == ["TOO_SMALL"]
-    assert box.record("do_not_reach_lists", made["id"])["_size"] == 1
+
+def make_another(box: Sandbox, key: str) -> Any:
+    """A list without a description in place of another one."""
+    drop(box, f"do_not_reach_lists/{key}")
+    return make(box, "do_not_reach_lists")
 
 
 def test_lists_are_those_of_the_account(box: Sandbox) -> None:
     """Another user's account has its own list."""
     response = box.call("GET", f"/12/accounts/{OTHER_ACCOUNT}/do_not_reach_lists", keys=NORTHBIKE)
 
-    assert [one["id"] for one in data(response)] == ["4y3fg"]
+    assert ids(response) == ["4y3fg"]

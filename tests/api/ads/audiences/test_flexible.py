@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from tests.api.ads.support import load, put
 from tests.refusals import Refusal, refusals
-from tests.support import ACCOUNT, Sandbox
+from tests.support import ACCOUNT, Sandbox, data_of
 
 PATH = f"/12/batch/accounts/{ACCOUNT}/custom_audiences"
 READERS, APP_USERS, LEFT = "1nmth", "2906h", "2b4kp"
@@ -44,45 +45,34 @@ def test_made(box: Sandbox) -> None:
     assert first == leaf(READERS, lookback_window=30, child_segments=[], negate=False, frequency=1,
                          frequency_comparator="NUM_GTE")  # fmt: skip
     assert answer["request"][0]["params"]["segments"] == tree
-    read = box.call("GET", f"/12/accounts/{ACCOUNT}/custom_audiences/{made['id']}").get_json()
-    assert read["data"] == made
+    assert load(box, f"custom_audiences/{made['id']}") == made
 
 
-@pytest.mark.parametrize(
-    ("tree", "size"),
-    [
-        (join("AND", leaf(READERS), leaf(APP_USERS)), 8120),
-        (join("OR", leaf(READERS), leaf(APP_USERS)), 32920),
-        (join("AND", leaf(READERS), join("OR", leaf(APP_USERS), leaf(LEFT))), 8181),
-        (join("AND", leaf(READERS), leaf(LEFT, negate=True)), 24800),
-    ],
-)
+@pytest.mark.parametrize(("tree", "size"), [
+    (join("AND", leaf(READERS), leaf(APP_USERS)), 8120),
+    (join("OR", leaf(READERS), leaf(APP_USERS)), 32920),
+    (join("AND", leaf(READERS), join("OR", leaf(APP_USERS), leaf(LEFT))), 8181),
+    (join("AND", leaf(READERS), leaf(LEFT, negate=True)), 24800),
+])  # fmt: skip
 def test_its_size(box: Sandbox, tree: dict[str, Any], size: int) -> None:
     """It follows from the audiences when the new one was processed."""
-    key = box.call("POST", PATH, json=[item(tree)]).get_json()["data"][0]["id"]
+    key = data_of(box.call("POST", PATH, json=[item(tree)]))[0]["id"]
     box.world.clock.advance(3600)
-    read = box.call("GET", f"/12/accounts/{ACCOUNT}/custom_audiences/{key}").get_json()["data"]
+    read = load(box, f"custom_audiences/{key}")
 
     assert (read["audience_size"], read["targetable"]) == (size, True)
 
 
 def test_others_are_changed_and_deleted(box: Sandbox) -> None:
-    """A flexible audience cannot be changed, an audience of users can."""
+    """A flexible audience, of up to ten, cannot be changed; an audience of users can."""
     update = {"operation_type": "Update", "params": leaf(READERS, name="Readers")}
     delete = {"operation_type": "Delete", "params": leaf(LEFT)}
-    changed = box.call("POST", PATH, json=[update, delete]).get_json()["data"]
-    made = box.call("POST", PATH, json=[item(leaf(READERS))]).get_json()["data"][0]["id"]
-    one = f"/12/accounts/{ACCOUNT}/custom_audiences/{made}"
+    changed = data_of(box.call("POST", PATH, json=[update, delete]))
+    tree = join("OR", *[leaf(READERS)] * 10)
+    made = data_of(box.call("POST", PATH, json=[item(tree)]))[0]["id"]
 
     assert [changed[0]["name"], changed[1]["deleted"]] == ["Readers", True]
-    assert box.call("PUT", one, query_string={"name": "New"}).status_code == 400
-
-
-def test_ten_audiences_in_a_tree(box: Sandbox) -> None:
-    """That many may be combined."""
-    tree = join("OR", *[leaf(READERS)] * 10)
-
-    assert box.call("POST", PATH, json=[item(tree)]).status_code == 200
+    assert put(box, f"custom_audiences/{made}", name="New").status_code == 400
 
 
 batch = partial(Refusal, f"POST {PATH}")

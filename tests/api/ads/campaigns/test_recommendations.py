@@ -14,8 +14,7 @@ PATH = f"/5/accounts/{ACCOUNT}/recommendations"
 def test_listed_and_read(box: Sandbox, version: str) -> None:
     """The changes are a tree of campaigns, line items and what is below them."""
     path = PATH.replace("/5/", f"/{version}/")
-    listed = box.call("GET", path).get_json()
-    read = box.call("GET", f"{path}/62ce8zza1q0w").get_json()
+    listed, read = box.read(path), box.read(f"{path}/62ce8zza1q0w")
     campaign = read["data"]["changes"][0]
     item = campaign["dependent_entities"][0]
 

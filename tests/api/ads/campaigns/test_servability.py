@@ -36,27 +36,18 @@ def test_a_campaign_that_serves(box: Sandbox) -> None:
     assert campaign(box) == ("RUNNING", True, [])
 
 
-@pytest.mark.parametrize(
-    ("table", "keys", "change", "status", "reason"),
-    [
-        ("campaigns", [CAMPAIGN], {"entity_status": "PAUSED"}, "PAUSED", "PAUSED_BY_ADVERTISER"),
-        ("campaigns", [CAMPAIGN], {"entity_status": "DRAFT"}, "PAUSED", "PAUSED_BY_ADVERTISER"),
-        ("campaigns", [CAMPAIGN], {"deleted": True}, "UNKNOWN", "DELETED"),
-        ("line_items", CHILDREN, {"deleted": True}, "UNKNOWN", "INCOMPLETE"),
-        ("line_items", CHILDREN, {"end_time": NOON}, "UNKNOWN", "EXPIRED"),
-        ("line_items", CHILDREN, {"start_time": LATER}, "UNKNOWN", "STARTS_IN_FUTURE"),
-        ("funding_instruments", ["m2k8s"], {"deleted": True}, "UNKNOWN", "FUNDING_PROBLEM"),
-        ("funding_instruments", ["m2k8s"], {"end_time": NOON}, "UNKNOWN", "FUNDING_PROBLEM"),
-        (
-            "accounts",
-            [ACCOUNT],
-            {"approval_status": "UNDER_REVIEW"},
-            "UNKNOWN",
-            "ACCOUNT_UNDER_REVIEW",
-        ),
-        ("accounts", [ACCOUNT], {"approval_status": "REJECTED"}, "UNKNOWN", "ACCOUNT_REJECTED"),
-    ],
-)
+@pytest.mark.parametrize(("table", "keys", "change", "status", "reason"), [
+    ("campaigns", [CAMPAIGN], {"entity_status": "PAUSED"}, "PAUSED", "PAUSED_BY_ADVERTISER"),
+    ("campaigns", [CAMPAIGN], {"entity_status": "DRAFT"}, "PAUSED", "PAUSED_BY_ADVERTISER"),
+    ("campaigns", [CAMPAIGN], {"deleted": True}, "UNKNOWN", "DELETED"),
+    ("line_items", CHILDREN, {"deleted": True}, "UNKNOWN", "INCOMPLETE"),
+    ("line_items", CHILDREN, {"end_time": NOON}, "UNKNOWN", "EXPIRED"),
+    ("line_items", CHILDREN, {"start_time": LATER}, "UNKNOWN", "STARTS_IN_FUTURE"),
+    ("funding_instruments", ["m2k8s"], {"deleted": True}, "UNKNOWN", "FUNDING_PROBLEM"),
+    ("funding_instruments", ["m2k8s"], {"end_time": NOON}, "UNKNOWN", "FUNDING_PROBLEM"),
+    *(("accounts", [ACCOUNT], {"approval_status": status}, "UNKNOWN", f"ACCOUNT_{status}")
+      for status in ("UNDER_REVIEW", "REJECTED")),
+])  # fmt: skip
 def test_each_reason(
     box: Sandbox, table: str, keys: list[str], change: dict[str, Any], status: str, reason: str
 ) -> None:
@@ -125,85 +116,62 @@ def test_reasons_have_an_order(box: Sandbox) -> None:
     assert campaign(box) == ("UNKNOWN", False, ["PAUSED_BY_ADVERTISER", "INCOMPLETE"])
 
 
-@pytest.mark.parametrize(
-    ("stored", "expected"),
-    [
-        ({"servable": False}, ("UNKNOWN", False, [])),
-        ({"servable": None}, ("UNKNOWN", None, [])),
-        ({"effective_status": "ACTIVE"}, ("ACTIVE", True, [])),
-        ({REASONS: ["BUDGET_EXHAUSTED"]}, ("UNKNOWN", False, ["BUDGET_EXHAUSTED"])),
-    ],
-)
-def test_stored_values_win(
-    box: Sandbox, stored: dict[str, Any], expected: tuple[str, Any, list[str]]
-) -> None:
+@pytest.mark.parametrize(("stored", "expected"), [
+    ({"servable": False}, ("UNKNOWN", False, [])),
+    ({"servable": None}, ("UNKNOWN", None, [])),
+    ({"effective_status": "ACTIVE"}, ("ACTIVE", True, [])),
+    ({REASONS: ["BUDGET_EXHAUSTED"]}, ("UNKNOWN", False, ["BUDGET_EXHAUSTED"])),
+])  # fmt: skip
+def test_stored_values_win(box: Sandbox, stored: Any, expected: tuple[str, Any, Any]) -> None:
     """A test can have states that do not follow from anything."""
     box.change("campaigns", CAMPAIGN, **stored)
 
     assert campaign(box) == expected
 
 
-@pytest.mark.parametrize(
-    ("change", "reasons"),
-    [
-        ({}, []),
-        ({"deleted": True}, ["DELETED"]),
-        ({"end_time": NOON}, ["EXPIRED"]),
-        ({"end_time": LATER}, []),
-        ({"start_time": LATER, "end_time": None}, ["STARTS_IN_FUTURE"]),
-        ({"start_time": NOON}, []),
-        ({"entity_status": "PAUSED"}, ["PAUSED"]),
-        ({"reasons_not_able_to_fund": ["CREDIT_CARD_REJECTED"]}, ["CREDIT_CARD_REJECTED"]),
-    ],
-)
-def test_reasons_of_funding_instruments(
-    box: Sandbox, change: dict[str, Any], reasons: list[str]
-) -> None:
+@pytest.mark.parametrize(("change", "reasons"), [
+    ({}, []),
+    ({"deleted": True}, ["DELETED"]),
+    ({"end_time": NOON}, ["EXPIRED"]),
+    ({"end_time": LATER}, []),
+    ({"start_time": LATER, "end_time": None}, ["STARTS_IN_FUTURE"]),
+    ({"start_time": NOON}, []),
+    ({"entity_status": "PAUSED"}, ["PAUSED"]),
+    ({"reasons_not_able_to_fund": ["CREDIT_CARD_REJECTED"]}, ["CREDIT_CARD_REJECTED"]),
+])  # fmt: skip
+def test_reasons_of_funding_instruments(box: Sandbox, change: Any, reasons: list[str]) -> None:
     """An instrument funds unless there is a reason."""
     box.change("funding_instruments", "m2k8s", **change)
-
     shown = complete_funding_instrument(box.world, box.record("funding_instruments", "m2k8s"))
 
     assert shown["reasons_not_able_to_fund"] == reasons
     assert shown["able_to_fund"] is not bool(reasons)
 
 
-@pytest.mark.parametrize(
-    ("kind", "remaining"),
-    [
-        ("CREDIT_LINE", 7),
-        ("AGENCY_CREDIT_LINE", 7),
-        ("CREDIT_CARD", None),
-        ("PARTNER_MANAGED", None),
-    ],
-)
+@pytest.mark.parametrize(("kind", "remaining"), [
+    ("CREDIT_LINE", 7), ("AGENCY_CREDIT_LINE", 7), ("CREDIT_CARD", None), ("PARTNER_MANAGED", None),
+])  # fmt: skip
 def test_credit_that_remains(box: Sandbox, kind: str, remaining: int | None) -> None:
     """Credit lines show what remains of their limit."""
     box.change("funding_instruments", "m2k8s", type=kind, credit_limit_local_micro=7)
-
     shown = complete_funding_instrument(box.world, box.record("funding_instruments", "m2k8s"))
 
     assert shown["credit_remaining_local_micro"] == remaining
 
 
-@pytest.mark.parametrize(
-    ("table", "key", "change", "expected"),
-    [
-        ("line_items", "itttx", {}, True),
-        ("line_items", "itttx", {"entity_status": "PAUSED"}, False),
-        ("line_items", "itttx", {"deleted": True}, False),
-        ("line_items", "itttx", {"start_time": LATER}, False),
-        ("line_items", "itttx", {"end_time": NOON}, False),
-        ("campaigns", CAMPAIGN, {"entity_status": "PAUSED"}, False),
-        ("campaigns", CAMPAIGN, {"servable": False}, False),
-        ("campaigns", CAMPAIGN, {"servable": None}, False),
-    ],
-)
-def test_line_items(
-    box: Sandbox, table: str, key: str, change: dict[str, Any], expected: bool
-) -> None:
+@pytest.mark.parametrize(("table", "key", "change", "expected"), [
+    ("line_items", "itttx", {}, True),
+    ("line_items", "itttx", {"entity_status": "PAUSED"}, False),
+    ("line_items", "itttx", {"deleted": True}, False),
+    ("line_items", "itttx", {"start_time": LATER}, False),
+    ("line_items", "itttx", {"end_time": NOON}, False),
+    ("campaigns", CAMPAIGN, {"entity_status": "PAUSED"}, False),
+    ("campaigns", CAMPAIGN, {"servable": False}, False),
+    ("campaigns", CAMPAIGN, {"servable": None}, False),
+])  # fmt: skip
+def test_line_items(box: Sandbox, table: str, key: str, change: Any, expected: bool) -> None:
     """A line item serves if it may, and while its campaign does."""
     box.change(table, key, **change)
-
     line_item, parent = box.record("line_items", "itttx"), box.record("campaigns", CAMPAIGN)
+
     assert is_line_item_servable(box.world, line_item, parent) is expected

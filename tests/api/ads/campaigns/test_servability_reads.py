@@ -107,19 +107,13 @@ def test_a_creative_counts_at_once(box: Sandbox) -> None:
     """A campaign has something to show as soon as one of its line items has, and as long."""
     fill(box, 3)
     assert [] == look(box)
-
     show(box, "c7-2")
     assert ["c7"] == look(box)
-
-    box.change("line_items", "c7-2", deleted=True)
-    assert [] == look(box)
-
-    box.change("line_items", "c7-2", deleted=False)
-    assert ["c7"] == look(box)
-
-    box.change("line_items", "c7-2", campaign_id="c8")
-    assert ["c8"] == look(box)
-
+    for change, found in (
+        ({"deleted": True}, []), ({"deleted": False}, ["c7"]), ({"campaign_id": "c8"}, ["c8"]),
+    ):  # fmt: skip
+        box.change("line_items", "c7-2", **change)
+        assert found == look(box)
     show(box, "c7-2", deleted=True)
     assert [] == look(box)
 
@@ -131,10 +125,8 @@ def test_a_reset_forgets_what_was_found(box: Sandbox) -> None:
     bare = box.world.store.snapshot()
     show(box, "c7-2")
     full = box.world.store.snapshot()
-    assert ["c7"] == look(box)
 
-    box.world.store.restore(bare)
-    assert [] == look(box)
-
-    box.world.store.restore(full)
     assert ["c7"] == look(box)
+    for state, found in ((bare, []), (full, ["c7"])):
+        box.world.store.restore(state)
+        assert found == look(box)

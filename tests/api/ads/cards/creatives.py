@@ -1,15 +1,6 @@
-"""What the tests of creatives share: the fixtures' media and calls under the well-known account."""
+"""Media of the fixtures that the tests of creatives use."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
-
-from werkzeug.test import TestResponse
-
-from tests.support import ACCOUNT, Sandbox
-
-BASE = f"/12/accounts/{ACCOUNT}"
 
 # In the library of the well-known account.
 IMAGE = "3_1712850617439550001"
@@ -36,49 +27,3 @@ FOREIGN_IMAGE = "3_1712850617439552001"
 FOREIGN_VIDEO = "13_1011965804276813272"
 FOREIGN_UPLOAD = "3_1712850617439560021"
 UNKNOWN = "3_999"
-
-
-def get(box: Sandbox, path: str, **query: Any) -> TestResponse:
-    """A read below the well-known account."""
-    return box.call("GET", f"{BASE}/{path}", query_string=query)
-
-
-def post(box: Sandbox, path: str, **query: Any) -> TestResponse:
-    """A creation with parameters in the query."""
-    return box.call("POST", f"{BASE}/{path}", query_string=query)
-
-
-def put(box: Sandbox, path: str, **query: Any) -> TestResponse:
-    """An update with parameters in the query."""
-    return box.call("PUT", f"{BASE}/{path}", query_string=query)
-
-
-def delete(box: Sandbox, path: str) -> TestResponse:
-    """A delete."""
-    return box.call("DELETE", f"{BASE}/{path}")
-
-
-def send(box: Sandbox, method: str, path: str, body: Any) -> TestResponse:
-    """A call with a JSON body."""
-    return box.call(method, f"{BASE}/{path}", json=body)
-
-
-def data(response: TestResponse) -> Any:
-    """The data of a success."""
-    assert response.status_code == 200, response.text
-    return response.get_json()["data"]
-
-
-def echo(response: TestResponse) -> Any:
-    """The echoed parameters."""
-    return response.get_json()["request"]["params"]
-
-
-def without(params: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """Parameters without some of them."""
-    return {name: value for name, value in params.items() if name not in names}
-
-
-def assumptions(response: TestResponse) -> set[str]:
-    """What an answer says it rests on."""
-    return set(response.headers["X-Mock-Assumptions"].split(","))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import pytest
 
 from tests.api.ads.cards.creatives import (
-    BASE,
     DELETED_VIDEO,
     FOREIGN_IMAGE,
     GIF,
@@ -18,16 +18,20 @@ from tests.api.ads.cards.creatives import (
     UNKNOWN,
     UPLOADED_VIDEO,
     VIDEO,
+)
+from tests.api.ads.support import (
+    BASE,
     assumptions,
-    data,
-    delete,
+    drop,
     echo,
     get,
+    load,
+    make,
     post,
     without,
 )
 from tests.refusals import Refusal, refusals
-from tests.support import ACCOUNT, Sandbox, faults
+from tests.support import ACCOUNT, Sandbox, data_of, faults
 
 pytestmark = pytest.mark.usefixtures("noon")
 
@@ -43,39 +47,24 @@ IMAGE_POLL = "1712870000005000015"
 @pytest.mark.spec("B, Poll card", "card_uri, card_type")
 @pytest.mark.spec("B, Poll cards", "POST /12/accounts/:account_id/cards/poll")
 @pytest.mark.spec("B, What public facts and settled questions add", "Numbers of poll")
-def test_text_poll(box: Sandbox) -> None:
-    """A poll runs from its creation; numbers are strings, unset fields are left out."""
-    response = post(box, "cards/poll", **POLL)
-    record = data(response)
-
-    assert {
-        "id": record["id"],
-        "name": "New",
-        "first_choice": "Yes",
-        "second_choice": "No",
-        "duration_in_minutes": "60",
-        "start_time": "2026-11-20T12:00:00Z",
-        "end_time": "2026-11-20T13:00:00Z",
-        "card_uri": f"card://{record['id']}",
-        "card_type": "TEXT_POLLS",
-        "created_at": "2026-11-20T12:00:00Z",
-        "updated_at": "2026-11-20T12:00:00Z",
-        "deleted": False,
-    } == record
-    assert record == data(get(box, f"cards/poll/{record['id']}"))
-    assert record in data(get(box, "cards/poll"))
-
-
 @pytest.mark.spec("B, What public facts and settled questions add", "Poll and conversation")
-def test_echo(box: Sandbox) -> None:
-    """The echo holds the duration as a number and a card type that no request sends."""
+def test_text_poll(box: Sandbox) -> None:
+    """A poll runs from its creation; numbers are strings, unset fields are left out.
+
+    The echo holds the duration as a number and a card type that no request sends.
+    """
+    response = post(box, "cards/poll", **POLL)
+    record, now = data_of(response), "2026-11-20T12:00:00Z"
     expected = POLL | {"duration_in_minutes": 60, "account_id": ACCOUNT, "card_type": "poll"}
 
-    assert expected == echo(post(box, "cards/poll", **POLL))
-    assert {"account_id": ACCOUNT, "card_type": "poll", "card_id": VIDEO_POLL} == echo(
-        get(box, f"cards/poll/{VIDEO_POLL}")
-    )
-
+    assert POLL | {
+        "id": record["id"], "start_time": now, "end_time": "2026-11-20T13:00:00Z",
+        "card_uri": f"card://{record['id']}", "card_type": "TEXT_POLLS", "created_at": now,
+        "updated_at": now, "deleted": False,
+    } == record  # fmt: skip
+    assert record == load(box, f"cards/poll/{record['id']}")
+    assert record in load(box, "cards/poll")
+    assert expected == echo(response)
     assert "poll" == echo(post(box, "cards/poll", **without(POLL, "name")))["card_type"]
 
 
@@ -87,24 +76,20 @@ def test_echo(box: Sandbox) -> None:
 )
 def test_duration(box: Sandbox, minutes: str, end: str) -> None:
     """A poll lasts 5 to 10080 minutes."""
-    record = data(post(box, "cards/poll", **POLL | {"duration_in_minutes": minutes}))
+    record = make(box, "cards/poll", **POLL | {"duration_in_minutes": minutes})
 
     assert (minutes, end) == (record["duration_in_minutes"], record["end_time"])
 
 
 @pytest.mark.spec("B, Poll card", "id, name, first_choice")
-@pytest.mark.spec("B, Limits", "Field lengths: poll", side="inside")
-@pytest.mark.parametrize(("name", "most"), LENGTHS)
-def test_lengths(box: Sandbox, name: str, most: int) -> None:
-    """A choice has up to 25 characters, the name up to 80."""
-    assert "é" * most == data(post(box, "cards/poll", **FOUR | {name: "é" * most}))[name]
-
-
 @pytest.mark.spec("B, Poll cards", "POST /12/accounts/:account_id/cards/poll")
-@pytest.mark.parametrize("choices", [FOUR, without(FOUR, "fourth_choice")])
-def test_three_and_four_choices(box: Sandbox, choices: dict[str, str]) -> None:
-    """A choice may be sent with all those before it."""
-    assert choices.items() <= data(post(box, "cards/poll", **choices)).items()
+@pytest.mark.spec("B, Limits", "Field lengths: poll", side="inside")
+def test_lengths(box: Sandbox) -> None:
+    """A choice has up to 25 characters, the name up to 80; a poll has two to four choices."""
+    longest = FOUR | {name: "é" * most for name, most in LENGTHS}
+
+    for choices in (longest, without(FOUR, "fourth_choice")):
+        assert choices.items() <= make(box, "cards/poll", **choices).items()
 
 
 @pytest.mark.spec("B, Poll card", "card_uri, card_type", "for media polls")
@@ -113,44 +98,33 @@ def test_three_and_four_choices(box: Sandbox, choices: dict[str, str]) -> None:
 def test_video_poll(box: Sandbox) -> None:
     """A poll with a video shows its address, aspect and duration, but not its key."""
     response = post(box, "cards/poll", **POLL, media_key=VIDEO)
-    record = data(response)
-    video = data(get(box, f"media_library/{VIDEO}"))
+    record = data_of(response)
+    video = load(box, f"media_library/{VIDEO}")
 
     assert {
-        "card_type": "VIDEO_POLLS",
-        "video_url": video["media_url"].replace(".mp4", ".vmap"),
-        "video_hls_url": video["media_url"].replace(".mp4", ".m3u8"),
-        "video_width": "16",
-        "video_height": "9",
-        "video_poster_url": video["poster_media_url"],
-        "video_poster_width": "16",
-        "video_poster_height": "9",
-        "content_duration_seconds": "39",
-    }.items() <= record.items()
+        "card_type": "VIDEO_POLLS", "video_url": video["media_url"].replace(".mp4", ".vmap"),
+        "video_hls_url": video["media_url"].replace(".mp4", ".m3u8"), "video_width": "16",
+        "video_height": "9", "video_poster_url": video["poster_media_url"],
+        "video_poster_width": "16", "video_poster_height": "9", "content_duration_seconds": "39",
+    }.items() <= record.items()  # fmt: skip
     assert "media_key" not in record
     assert VIDEO == echo(response)["media_key"]
 
 
-@pytest.mark.parametrize(
-    ("aspect_ratio", "size", "expected"),
-    [
-        ("125:79", (None, None), ("125", "79")),
-        ("9:16", (1280, 720), ("9", "16")),
-        ("1.91:1", (None, None), ("1.91", "1")),
-        (None, (1080, 1920), ("9", "16")),
-        (None, (None, None), ("16", "9")),
-    ],
-)
+@pytest.mark.parametrize(("aspect_ratio", "size", "expected"), [
+    ("125:79", (None, None), ("125", "79")),
+    ("9:16", (1280, 720), ("9", "16")),
+    ("1.91:1", (None, None), ("1.91", "1")),
+    (None, (1080, 1920), ("9", "16")),
+    (None, (None, None), ("16", "9")),
+])  # fmt: skip
 def test_sizes_of_a_video_poll(
-    box: Sandbox,
-    aspect_ratio: str | None,
-    size: tuple[int | None, int | None],
-    expected: tuple[str, str],
+    box: Sandbox, aspect_ratio: str | None, size: tuple[Any, Any], expected: tuple[str, str]
 ) -> None:
     """Sizes are the aspect's two numbers, present even if little is known of the video."""
     width, height = size
     box.change("media_library", VIDEO, aspect_ratio=aspect_ratio, _width=width, _height=height)
-    record = data(post(box, "cards/poll", **POLL, media_key=VIDEO))
+    record = make(box, "cards/poll", **POLL, media_key=VIDEO)
 
     assert expected == (record["video_width"], record["video_height"])
     assert expected == (record["video_poster_width"], record["video_poster_height"])
@@ -161,24 +135,21 @@ def test_image_poll(box: Sandbox) -> None:
     response = post(box, "cards/poll", **POLL, media_key=IMAGE_800)
 
     assert {
-        "card_type": "IMAGE_POLLS",
-        "image": data(get(box, f"media_library/{IMAGE_800}"))["media_url"],
-        "image_display_width": "800",
-        "image_display_height": "419",
-    }.items() <= data(response).items()
+        "card_type": "IMAGE_POLLS", "image": load(box, f"media_library/{IMAGE_800}")["media_url"],
+        "image_display_width": "800", "image_display_height": "419",
+    }.items() <= data_of(response).items()  # fmt: skip
     assert "cards-poll.image-fields" in assumptions(response)
 
 
-def test_fixtures_show_what_creation_gives(box: Sandbox) -> None:
+@pytest.mark.parametrize(("key", "used"), [(VIDEO_POLL, VIDEO), (IMAGE_POLL, IMAGE_800)])
+def test_fixtures_show_what_creation_gives(box: Sandbox, key: str, used: str) -> None:
     """The media polls of the fixtures look like ones created from the same media."""
-    for key, used in ((VIDEO_POLL, VIDEO), (IMAGE_POLL, IMAGE_800)):
-        shown = data(get(box, f"cards/poll/{key}"))
-        created = data(post(box, "cards/poll", **POLL, media_key=used))
-        own = {"id", "card_uri", "name", "first_choice", "second_choice", "duration_in_minutes"}
-        own |= {"start_time", "end_time", "created_at", "updated_at"}
+    shown = load(box, f"cards/poll/{key}")
+    created = make(box, "cards/poll", **POLL, media_key=used)
+    own = {*POLL, "id", "card_uri", "start_time", "end_time", "created_at", "updated_at"}
 
-        assert without(created, *own) == without(shown, *own)
-        assert created.keys() == shown.keys()
+    assert without(created, *own) == without(shown, *own)
+    assert created.keys() == shown.keys()
 
 
 @pytest.mark.spec("B, Poll card", "image minimum width")
@@ -214,17 +185,15 @@ def test_no_feature_for_text(box: Sandbox) -> None:
     """A poll without media needs no feature."""
     box.change("accounts", ACCOUNT, _features=[])
 
-    assert 200 == post(box, "cards/poll", **POLL).status_code
+    assert make(box, "cards/poll", **POLL)
 
 
 @pytest.mark.spec("B, Poll cards", "DELETE /12/accounts/:account_id/cards/poll/:card_id")
 @pytest.mark.spec("B, States and transitions", "Poll card, DELETE")
 def test_hard_delete(box: Sandbox) -> None:
     """A deleted poll card is answered as a stub of seven keys, and does not exist any more."""
-    before = data(get(box, f"cards/poll/{VIDEO_POLL}"))
-
-    stub = data(delete(box, f"cards/poll/{VIDEO_POLL}"))
-
+    before = load(box, f"cards/poll/{VIDEO_POLL}")
+    stub = drop(box, f"cards/poll/{VIDEO_POLL}")
     kept = ("id", "name", "start_time", "card_type", "created_at", "updated_at")
     assert {name: before[name] for name in kept} | {"deleted": True} == stub
     assert 404 == get(box, f"cards/poll/{VIDEO_POLL}", with_deleted="true").status_code

@@ -6,18 +6,28 @@ from functools import partial
 
 import pytest
 
-from tests.api.ads.line_items.parts import BASE, CLICKS, DELETED, FOREIGN, PREROLL, call, data
+from tests.api.ads.line_items.parts import CLICKS, DELETED, FOREIGN, PREROLL
+from tests.api.ads.support import (
+    BASE,
+    alter,
+    drop,
+    echo,
+    get,
+    ids,
+    load,
+    make,
+    post,
+    without,
+)
 from tests.refusals import Refusal, refusals
-from tests.support import ACCOUNT, Sandbox, refusal
+from tests.support import ACCOUNT, Sandbox, data_of
 
 BANNER, VIDEO, FOREIGN_MEDIA, GONE = "2pzo", "2q4r", "2r0a", "2q6d"
 LANDING = "https://harbor-roasters.example/landing"
 ADDRESS = "https://count.example.com/imp?c=1"
 TAG = {
-    "line_item_id": CLICKS,
-    "tracking_tag_type": "IMPRESSION_TAG",
-    "tracking_tag_url": ADDRESS,
-}
+    "line_item_id": CLICKS, "tracking_tag_type": "IMPRESSION_TAG", "tracking_tag_url": ADDRESS,
+}  # fmt: skip
 BUTTON = {
     "line_item_id": PREROLL,
     "call_to_action": "SHOP",
@@ -27,41 +37,28 @@ BUTTON = {
 
 def test_a_line_item_shows_media(box: Sandbox) -> None:
     """The kind of creative is that of the media; it is read, listed and deleted."""
-    made = data(
-        call(box, "POST", "media_creatives", line_item_id=PREROLL, account_media_id=BANNER,
-             landing_url=LANDING)
-    )  # fmt: skip
-    key = made["id"]
-    read = data(call(box, "GET", f"media_creatives/{key}"))
-    listed = data(call(box, "GET", "media_creatives", media_creative_ids=key))
-    gone = data(call(box, "DELETE", f"media_creatives/{key}"))
-    again = call(box, "DELETE", f"media_creatives/{key}")
+    sent = {"line_item_id": PREROLL, "account_media_id": BANNER, "landing_url": LANDING}
+    made = make(box, "media_creatives", **sent)
+    path = f"media_creatives/{made['id']}"
+    own = {"id", "created_at", "updated_at"}
 
-    assert {**made, "id": "", "created_at": "", "updated_at": ""} == {
-        "id": "",
-        "line_item_id": PREROLL,
-        "account_media_id": BANNER,
-        "creative_type": "BANNER",
-        "landing_url": LANDING,
-        "entity_status": "ACTIVE",
-        "approval_status": "ACCEPTED",
-        "created_at": "",
-        "updated_at": "",
+    assert without(made, *own) == sent | {
+        "creative_type": "BANNER", "entity_status": "ACTIVE", "approval_status": "ACCEPTED",
         "deleted": False,
-    }
-    assert made == read == listed[0]
-    assert gone["deleted"] is True
-    assert refusal(again) == (404, [("MEDIA_CREATIVE_NOT_FOUND", "media_creative_id")])
+    }  # fmt: skip
+    assert own < made.keys()
+    assert [made] == load(box, "media_creatives", media_creative_ids=made["id"])
+    assert made == load(box, path)
+    assert drop(box, path)["deleted"] is True
 
 
 def test_a_preroll_has_no_landing_address(box: Sandbox) -> None:
     """It is ignored, with a warning."""
-    response = call(
-        box, "POST", "media_creatives", line_item_id=PREROLL, account_media_id=VIDEO,
+    response = post(box, "media_creatives", line_item_id=PREROLL, account_media_id=VIDEO,
         landing_url=LANDING,
     )  # fmt: skip
 
-    assert data(response)["landing_url"] is None
+    assert data_of(response)["landing_url"] is None
     assert response.headers["X-Mock-Warnings"] == "no-effect"
 
 
@@ -115,49 +112,44 @@ def test_when_an_image_needs_a_landing_address(box: Sandbox, objective: str) -> 
     """With it each objective is taken, without it those other than website clicks."""
     box.change("line_items", PREROLL, objective=objective)
 
-    assert data(call(box, "POST", "media_creatives", **MEDIA, landing_url=LANDING))
+    assert make(box, "media_creatives", **MEDIA, landing_url=LANDING)
     if objective != "WEBSITE_CLICKS":
-        assert data(call(box, "POST", "media_creatives", **MEDIA))
+        assert make(box, "media_creatives", **MEDIA)
 
 
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
-        ({"campaign_id": "8x3fz"}, ["1bzq3", "1bzq8"]),
-        ({"campaign_id": "8wku2"}, []),
-        ({"campaign_id": "8x3fz", "line_item_ids": CLICKS}, []),
-        ({"line_item_ids": f"{PREROLL},{CLICKS}", "media_creative_ids": "1bzq8"}, ["1bzq8"]),
-    ],
-)
+@pytest.mark.parametrize(("query", "found"), [
+    ({"campaign_id": "8x3fz"}, ["1bzq3", "1bzq8"]),
+    ({"campaign_id": "8wku2"}, []),
+    ({"campaign_id": "8x3fz", "line_item_ids": CLICKS}, []),
+    ({"line_item_ids": f"{PREROLL},{CLICKS}", "media_creative_ids": "1bzq8"}, ["1bzq8"]),
+])  # fmt: skip
 def test_filters(box: Sandbox, query: dict[str, str], found: list[str]) -> None:
     """By campaign, line item and id, all together."""
-    response = call(box, "GET", "media_creatives", **query)
+    response = get(box, "media_creatives", **query)
 
-    assert found == [record["id"] for record in data(response)]
-    echo = response.get_json()["request"]["params"]
-    assert set(echo) == {*query, "account_id"}
+    assert found == ids(response)
+    assert set(echo(response)) == {*query, "account_id"}
 
 
 def test_approval_is_a_transition(box: Sandbox) -> None:
     """After so many reads the review is over."""
     with box.world.work():
         box.world.transitions.set_pace("media_creative", progression="polls", polls=2)
-    made = data(call(box, "POST", "media_creatives", line_item_id=PREROLL, account_media_id=VIDEO))
-    seen = [data(call(box, "GET", f"media_creatives/{made['id']}")) for _ in range(2)]
-
-    assert ["UNDER_REVIEW", "UNDER_REVIEW", "ACCEPTED"] == [
-        record["approval_status"] for record in (made, *seen)
-    ]
+    seen = [make(box, "media_creatives", line_item_id=PREROLL, account_media_id=VIDEO)]
+    seen += [load(box, f"media_creatives/{seen[0]['id']}") for _ in range(2)]
+    states = ["UNDER_REVIEW", "UNDER_REVIEW", "ACCEPTED"]
+    assert states == [record["approval_status"] for record in seen]
 
 
-def test_a_creative_below_a_deleted_line_item(box: Sandbox) -> None:
-    """It keeps deleted: false and is shown with_deleted only."""
-    assert call(box, "DELETE", f"line_items/{PREROLL}").status_code == 200
+@pytest.mark.parametrize("path", ["media_creatives", "tracking_tags", "preroll_call_to_actions"])
+def test_below_a_deleted_line_item(box: Sandbox, path: str) -> None:
+    """They are shown with_deleted only, with deleted: false."""
+    box.change("line_items", PREROLL, deleted=True)
+    shown = load(box, path, line_item_ids=PREROLL, with_deleted="true")
 
-    assert [] == data(call(box, "GET", "media_creatives"))
-    read = data(call(box, "GET", "media_creatives/1bzq3", with_deleted="true"))
-    assert read["deleted"] is False
-    assert ACCOUNT not in read.values()
+    assert [] == load(box, path, line_item_ids=PREROLL)
+    assert False in {record["deleted"] for record in shown}
+    assert not any(ACCOUNT in record.values() for record in shown)
 
 
 FAMILIES = [
@@ -170,40 +162,23 @@ FAMILIES = [
 def test_made_read_changed_and_deleted(
     box: Sandbox, path: str, name: str, sent: dict[str, str], change: dict[str, str]
 ) -> None:
-    """What one call does, the next ones show; a second delete finds nothing."""
-    made = data(call(box, "POST", path, **sent))
+    """What one call does, the next ones show."""
+    made = make(box, path, **sent)
     one = f"{path}/{made['id']}"
-    read = data(call(box, "GET", one))
-    by_id = data(call(box, "GET", path, **{f"{name}_ids": made["id"]}))
+    (by_id,) = load(box, path, **{f"{name}_ids": made["id"]})
     box.world.clock.advance(60)
-    same = data(call(box, "PUT", one))
-    changed = data(call(box, "PUT", one, **change))
-    gone = data(call(box, "DELETE", one))
-    again = call(box, "DELETE", one)
 
-    assert sorted(made) == sorted([*sent, "id", "created_at", "updated_at", "deleted"])
-    assert {key: made[key] for key in sent} == sent
-    assert made == read == by_id[0] == same
+    assert made.keys() == {*sent, "id", "created_at", "updated_at", "deleted"}
+    assert sent.items() <= made.items()
+    assert made == load(box, one) == by_id == alter(box, one)
+    changed = alter(box, one, **change)
     assert changed == made | change | {"updated_at": changed["updated_at"]}
     assert changed["updated_at"] > made["updated_at"]
-    assert gone["deleted"] is True
-    assert refusal(again) == (404, [("NOT_FOUND", f"{name}_id")])
-    assert refusal(call(box, "PUT", one, **change)) == (404, [("NOT_FOUND", f"{name}_id")])
+    assert drop(box, one)["deleted"] is True
 
 
-@pytest.mark.parametrize("action", ["GO_TO", "SEE_MORE", "SHOP", "VISIT_SITE", "WATCH_NOW"])
-def test_each_call_to_action(box: Sandbox, action: str) -> None:
+def test_each_call_to_action(box: Sandbox) -> None:
     """The five public calls to action are taken."""
-    made = call(box, "POST", "preroll_call_to_actions", **(BUTTON | {"call_to_action": action}))
-
-    assert data(made)["call_to_action"] == action
-
-
-@pytest.mark.parametrize("path", ["tracking_tags", "preroll_call_to_actions"])
-def test_below_a_deleted_line_item(box: Sandbox, path: str) -> None:
-    """They are shown with_deleted only, with deleted: false."""
-    box.change("line_items", PREROLL, deleted=True)
-    shown = data(call(box, "GET", path, line_item_ids=PREROLL, with_deleted="true"))
-
-    assert [] == data(call(box, "GET", path, line_item_ids=PREROLL))
-    assert False in {record["deleted"] for record in shown}
+    for action in ("GO_TO", "SEE_MORE", "SHOP", "VISIT_SITE", "WATCH_NOW"):
+        made = make(box, "preroll_call_to_actions", **BUTTON | {"call_to_action": action})
+        assert made["call_to_action"] == action

@@ -8,22 +8,27 @@ import pytest
 from werkzeug.test import TestResponse
 
 from mock_platform.core.tables.state import State
+from tests.api.ads import support
+from tests.api.ads.support import drop, echo, get, ids, load, without
 from tests.refusals import Refusal, refusals
-from tests.support import ACCOUNT, Sandbox, faults, refusal
+from tests.support import ACCOUNT, Sandbox, data_of, faults, refusal
 
 PATH = f"/12/accounts/{ACCOUNT}/line_items"
 CLICKS, REACH, INSTALLS, ENGAGE_APP = "itttx", "iu0p9", "iu4ce", "iu8h1"
 PREROLL, VIDEO, FOLLOWERS, ENGAGEMENTS = "iuc5v", "iufm7", "iuj2q", "iumz0"
-BID, DAILY, TOTAL = (
-    "bid_amount_local_micro",
-    "daily_budget_amount_local_micro",
-    "total_budget_amount_local_micro",
-)
+OWNER, BID, DAILY, TOTAL = "2244994945", *(
+    f"{name}_amount_local_micro" for name in ("bid", "daily_budget", "total_budget")
+)  # fmt: skip
 
 
 def put(box: Sandbox, line_item: str, **params: Any) -> TestResponse:
     """One update."""
-    return box.call("PUT", f"{PATH}/{line_item}", query_string=params)
+    return support.put(box, f"line_items/{line_item}", **params)
+
+
+def alter(box: Sandbox, line_item: str, **params: Any) -> Any:
+    """What a line item is after an update."""
+    return data_of(put(box, line_item, **params))
 
 
 TAKEN = [
@@ -87,22 +92,17 @@ def test_what_the_table_allows_is_taken(
 ) -> None:
     """Each parameter within its rule is stored, echoed natively and served afterwards."""
     before = box.record("line_items", line_item)
-
     response = put(box, line_item, **params)
+    data, shown = data_of(response), echo(response)
 
-    assert response.status_code == 200, response.text
-    body = response.get_json()
     for name, value in params.items():
         sent = value.split(",") if name == "categories" else value
         native = int(value) if value.isdecimal() and name in before and name != _ID else sent
-        assert body["data"][name] == native
-        assert body["request"]["params"][name] == native
-    assert body["request"]["params"]["line_item_id"] == line_item
-    assert body["data"]["updated_at"] > before["updated_at"]
-    read = box.call("GET", f"{PATH}/{line_item}").get_json()["data"]
-    campaign = box.record("campaigns", before["campaign_id"])
-    assert read.pop("funding_instrument_id") == campaign["funding_instrument_id"]
-    assert read == body["data"]
+        assert data[name] == shown[name] == native
+    assert shown["line_item_id"] == line_item
+    assert data["updated_at"] > before["updated_at"]
+    funding = box.record("campaigns", before["campaign_id"])["funding_instrument_id"]
+    assert load(box, f"line_items/{line_item}") == data | {"funding_instrument_id": funding}
 
 
 _ID = "ios_app_store_identifier"
@@ -212,7 +212,6 @@ def test_what_the_table_forbids_is_refused(box: Sandbox, row: Refusal) -> None:
 def test_auto_does_not_keep_an_amount(box: Sandbox) -> None:
     """AUTO ignores the bid amount: it is accepted and not kept, also one from before."""
     response = put(box, CLICKS, bid_strategy="AUTO", **{BID: "5500000"})
-
     data = response.get_json()["data"]
     assert (data["bid_strategy"], data[BID]) == ("AUTO", None)
     assert "line-items.auto-drops-amount" in response.headers["X-Mock-Assumptions"]
@@ -221,65 +220,50 @@ def test_auto_does_not_keep_an_amount(box: Sandbox) -> None:
 @pytest.mark.spec("B, Line items", "bid_strategy: TARGET")
 @pytest.mark.parametrize("sent", [{}, {"pay_by": "LINK_CLICK"}])
 @pytest.mark.parametrize("line_item", [CLICKS, REACH])
-def test_pay_by_follows_the_bid_strategy(
-    box: Sandbox, line_item: str, sent: dict[str, str]
-) -> None:
+def test_pay_by_follows_the_bid_strategy(box: Sandbox, line_item: str, sent: Any) -> None:
     """TARGET pays by link click, sent or not; without TARGET the goal decides again."""
-    params = {"bid_strategy": "TARGET", BID: "900000"}
-    taken = [put(box, line_item, **params, **sent), put(box, line_item, bid_strategy="AUTO")]
+    first = alter(box, line_item, bid_strategy="TARGET", **{BID: "900000"}, **sent)
+    second = alter(box, line_item, bid_strategy="AUTO")
 
-    assert [("TARGET", "LINK_CLICK"), ("AUTO", "IMPRESSION")] == [
-        (data["bid_strategy"], data["pay_by"])
-        for data in (response.get_json()["data"] for response in taken)
-    ]
+    assert ("TARGET", "LINK_CLICK") == (first["bid_strategy"], first["pay_by"])
+    assert ("AUTO", "IMPRESSION") == (second["bid_strategy"], second["pay_by"])
 
 
-@pytest.mark.parametrize(
-    ("line_item", "stored", "sent", "pay_by"),
-    [
-        pytest.param(CLICKS, ("TARGET", "IMPRESSION"), {"bid_strategy": "TARGET"}, "LINK_CLICK",
-                     id="a stored IMPRESSION does not refuse TARGET"),
-        pytest.param(INSTALLS, ("TARGET", "APP_CLICK"), {"bid_strategy": "AUTO"}, "APP_CLICK",
-                     id="leaving TARGET does not undo the choice for app installs"),
-        pytest.param(CLICKS, ("AUTO", "LINK_CLICK"), {"bid_strategy": "MAX", BID: "900000"},
-                     "LINK_CLICK", id="a link click stays as chosen between AUTO and MAX"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("line_item", "stored", "sent", "pay_by"), [
+    pytest.param(CLICKS, ("TARGET", "IMPRESSION"), {"bid_strategy": "TARGET"}, "LINK_CLICK",
+                 id="a stored IMPRESSION does not refuse TARGET"),
+    pytest.param(INSTALLS, ("TARGET", "APP_CLICK"), {"bid_strategy": "AUTO"}, "APP_CLICK",
+                 id="leaving TARGET does not undo the choice for app installs"),
+    pytest.param(CLICKS, ("AUTO", "LINK_CLICK"), {"bid_strategy": "MAX", BID: "900000"},
+                 "LINK_CLICK", id="a link click stays as chosen between AUTO and MAX"),
+])  # fmt: skip
 def test_pay_by_that_was_chosen(
     box: Sandbox, line_item: str, stored: tuple[str, str], sent: dict[str, str], pay_by: str
 ) -> None:
     """A bid strategy changes what is stored only where it rules it out."""
     box.change("line_items", line_item, bid_strategy=stored[0], pay_by=stored[1])
-
-    data = put(box, line_item, **sent).get_json()["data"]
+    data = alter(box, line_item, **sent)
 
     assert (data["bid_strategy"], data["pay_by"]) == (sent["bid_strategy"], pay_by)
 
 
 def test_the_fixtures_have_website_clicks_that_can_be_bid_by_target(box: Sandbox) -> None:
     """A client finds a line item for WEBSITE_CLICKS, not paid by impression, to set TARGET on."""
-    path = "/12/accounts/18ce55fw2ag/line_items/iv3k8"
+    path, bid = "/12/accounts/18ce55fw2ag/line_items/iv3k8", {"bid_strategy": "TARGET"}
+    data = data_of(box.ask("PUT", path, **bid, bid_amount_local_micro="900000"))
+    expected = bid | {"objective": "WEBSITE_CLICKS", "pay_by": "LINK_CLICK", BID: 900000}
 
-    response = box.call(
-        "PUT", path, query_string={"bid_strategy": "TARGET", "bid_amount_local_micro": "900000"}
-    )
-
-    data = response.get_json()["data"]
-    assert (data["objective"], data["pay_by"]) == ("WEBSITE_CLICKS", "LINK_CLICK")
-    assert (data["bid_strategy"], data[BID]) == ("TARGET", 900000)
+    assert expected.items() <= data.items()
 
 
 def test_an_update_without_parameters_changes_nothing(box: Sandbox) -> None:
     """Nothing sent leaves the line item, its updated_at and its history alone."""
     before, entries = box.record("line_items", CLICKS), box.world.store.count("account_history")
-
-    data = put(box, CLICKS).get_json()["data"]
+    data = alter(box, CLICKS)
 
     assert before["updated_at"] == data["updated_at"]
-    assert (before, entries) == (
-        box.record("line_items", CLICKS),
-        box.world.store.count("account_history"),
-    )
+    assert before == box.record("line_items", CLICKS)
+    assert entries == box.world.store.count("account_history")
 
 
 @pytest.mark.spec("B, Line items", "Update parameters")
@@ -287,9 +271,7 @@ def test_an_update_without_parameters_changes_nothing(box: Sandbox) -> None:
 def test_an_empty_value_unsets_an_optional_field(box: Sandbox) -> None:
     """An empty end_time takes the end away; only what was sent changes."""
     before = box.record("line_items", CLICKS)
-
-    data = put(box, CLICKS, end_time="").get_json()["data"]
-
+    data = alter(box, CLICKS, end_time="")
     changed = {name for name in data if data[name] != before[name]}
     assert (data["end_time"], changed) == (None, {"end_time", "updated_at"})
 
@@ -298,7 +280,7 @@ def test_an_unrelated_update_never_trips_over_an_old_record(box: Sandbox) -> Non
     """A record that breaks a rule by itself can still be renamed."""
     box.change("line_items", CLICKS, frequency_cap=9, bid_strategy="TARGET")
 
-    assert put(box, CLICKS, name="Still fine").status_code == 200
+    assert alter(box, CLICKS, name="Still fine")
 
 
 @pytest.mark.spec("B, Line items", "PUT /12/accounts/:account_id/line_items/:line_item_id")
@@ -307,7 +289,7 @@ def test_parameters_are_taken_from_a_form_as_well(box: Sandbox) -> None:
     """PUT parameters may be sent in the body instead of the query."""
     response = box.call("PUT", f"{PATH}/{CLICKS}", form={"name": "From a form"})
 
-    assert response.get_json()["data"]["name"] == "From a form"
+    assert data_of(response)["name"] == "From a form"
 
 
 @pytest.mark.spec("B, What public facts and settled questions add", "Unknown, read-only")
@@ -320,27 +302,22 @@ def test_a_whole_record_can_be_sent_back(box: Sandbox) -> None:
 
 @pytest.mark.spec("B, Line items", "advertiser_user_id")
 def test_advertiser_user_id_is_restricted(box: Sandbox) -> None:
-    """Only allowlisted client applications set advertiser_user_id, and only for PREROLL_VIEWS."""
-    refused = put(box, PREROLL, advertiser_user_id="2244994945")
-    error = {
-        "code": "INVALID_PARAMETER",
-        "message": "setting advertiser_user_id is not allowed",
-        "parameter": "advertiser_user_id",
-    }
+    """Only allowlisted client applications set advertiser_user_id, and only for PREROLL_VIEWS.
+
+    Clients that send back all that they read are not refused for it.
+    """
+    refused = put(box, PREROLL, advertiser_user_id=OWNER)
     box.change("apps", "11827", _allowlist=["advertiser_user_id"])
-    taken = put(box, PREROLL, advertiser_user_id="2244994945")
-    wrong = put(box, CLICKS, advertiser_user_id="2244994945")
+    taken = alter(box, PREROLL, advertiser_user_id=OWNER)
+    wrong = put(box, CLICKS, advertiser_user_id=OWNER)
 
-    assert (refused.status_code, refused.get_json()["errors"]) == (400, [error])
-    assert taken.get_json()["data"]["advertiser_user_id"] == "2244994945"
-    assert (wrong.status_code, wrong.get_json()["errors"]) == (400, [error])
-
-
-def test_the_stored_advertiser_user_id_may_be_sent_back(box: Sandbox) -> None:
-    """Clients that send back all that they read are not refused for it."""
-    box.change("line_items", CLICKS, advertiser_user_id="2244994945")
-
-    assert put(box, CLICKS, advertiser_user_id="2244994945").status_code == 200
+    for answer in (refused, wrong):
+        assert refusal(answer) == (400, [("INVALID_PARAMETER", "advertiser_user_id")])
+        (error,) = answer.get_json()["errors"]
+        assert error["message"] == "setting advertiser_user_id is not allowed"
+    assert taken["advertiser_user_id"] == OWNER
+    box.change("line_items", CLICKS, advertiser_user_id=OWNER)
+    assert alter(box, CLICKS, advertiser_user_id=OWNER)
 
 
 @pytest.mark.spec("B, Line items", "DELETE the same", "DELETE is irreversible")
@@ -349,34 +326,29 @@ def test_the_stored_advertiser_user_id_may_be_sent_back(box: Sandbox) -> None:
 @pytest.mark.spec("B, Errors", "Repeated DELETE")
 def test_a_delete_is_irreversible_and_happens_once(box: Sandbox) -> None:
     """The record is returned deleted, later calls find nothing, children stay as they are."""
-    children = [
-        entry.record for entry in box.world.store.page("promoted_posts", {"line_item_id": CLICKS})
-    ]
-    first = box.call("DELETE", f"{PATH}/{CLICKS}")
-    second = box.call("DELETE", f"{PATH}/{CLICKS}")
-    revived = put(box, CLICKS, entity_status="ACTIVE")
-    hidden = box.call("GET", f"{PATH}/{CLICKS}")
-    shown = box.call("GET", f"{PATH}/{CLICKS}", query_string={"with_deleted": "true"})
+    path, match = f"{PATH}/{CLICKS}", {"line_item_id": CLICKS}
+    children = [entry.record for entry in box.world.store.page("promoted_posts", match)]
+    gone = data_of(box.call("DELETE", path))
 
-    assert (first.status_code, first.get_json()["data"]["deleted"]) == (200, True)
-    for response in (second, revived, hidden):
+    assert gone["deleted"] is True
+    for response in (
+        box.call("DELETE", path), put(box, CLICKS, entity_status="ACTIVE"), box.call("GET", path)
+    ):  # fmt: skip
         assert refusal(response) == (404, [("LINE_ITEM_NOT_FOUND", "line_item_id")])
-    assert shown.get_json()["data"]["deleted"] is True
-    assert len(children) == 2
-    assert all(box.record("promoted_posts", c["id"]) == c for c in children)
+    assert load(box, f"line_items/{CLICKS}", with_deleted="true")["deleted"] is True
+    assert 2 == len(children)
+    assert children == [entry.record for entry in box.world.store.page("promoted_posts", match)]
 
 
 @pytest.mark.spec("B, Not shown", "Endpoints not shown")
 def test_line_items_are_listed_and_filtered(box: Sandbox) -> None:
     """The public list takes ids, campaigns and a name prefix."""
-    by_campaign = box.call("GET", PATH, query_string={"campaign_ids": "8wku2,8wmq4"}).get_json()
-    by_prefix = box.call("GET", PATH, query_string={"q": "app"}).get_json()
-    by_ids = box.call("GET", PATH, query_string={"line_item_ids": f"{VIDEO},{CLICKS},x"}).get_json()
+    by_ids = get(box, "line_items", line_item_ids=f"{VIDEO},{CLICKS},x")
 
-    assert [record["id"] for record in by_campaign["data"]] == [CLICKS, REACH]
-    assert [record["id"] for record in by_prefix["data"]] == [INSTALLS, ENGAGE_APP]
-    assert [record["id"] for record in by_ids["data"]] == [CLICKS, VIDEO]
-    assert by_ids["request"]["params"]["line_item_ids"] == [VIDEO, CLICKS, "x"]
+    assert ids(get(box, "line_items", campaign_ids="8wku2,8wmq4")) == [CLICKS, REACH]
+    assert ids(get(box, "line_items", q="app")) == [INSTALLS, ENGAGE_APP]
+    assert ids(by_ids) == [CLICKS, VIDEO]
+    assert echo(by_ids)["line_item_ids"] == [VIDEO, CLICKS, "x"]
 
 
 @pytest.mark.spec("B, Line items", "Update parameters", "bid_strategy: default")
@@ -384,169 +356,128 @@ def test_line_items_are_listed_and_filtered(box: Sandbox) -> None:
 def test_what_is_not_sent_keeps_its_value(box: Sandbox) -> None:
     """Goal, bid strategy and pay_by have defaults where nothing is stored; an update has none."""
     before = box.record("line_items", INSTALLS)
+    data = alter(box, INSTALLS, name="Renamed")
+    kept = {"goal": "APP_INSTALLS", "bid_strategy": "MAX", "pay_by": "APP_CLICK"}
 
-    data = put(box, INSTALLS, name="Renamed").get_json()["data"]
-
-    assert ("APP_INSTALLS", "MAX", "APP_CLICK") == tuple(
-        data[name] for name in ("goal", "bid_strategy", "pay_by")
-    )
+    assert kept.items() <= data.items()
     assert {"name", "updated_at"} == {name for name in data if data[name] != before[name]}
 
 
 @pytest.mark.spec("B, Line items", "pay_by: IMPRESSION")
-def test_a_line_item_without_pay_by_is_paid_by_impression(box: Sandbox) -> None:
-    """IMPRESSION is the default for the goals APP_INSTALLS and LINK_CLICKS."""
-    state = State(box.world, box.platform.tables)
-    template = box.record("line_items", INSTALLS)
-    bare = {name: template[name] for name in template if name != "pay_by"} | {"id": "new"}
-    for goal in ("APP_INSTALLS", "LINK_CLICKS"):
-        assert "IMPRESSION" == state["line_items"].put(bare | {"goal": goal})["pay_by"]
-
-
-@pytest.mark.parametrize(
-    ("goal", "objective", "bid_strategy", "expected"),
-    [
-        ("ENGAGEMENT", "ENGAGEMENTS", "AUTO", "ENGAGEMENT"),
-        ("FOLLOWERS", "FOLLOWERS", "AUTO", "FOLLOW"),
-        ("VIDEO_VIEW", "VIDEO_VIEWS", "AUTO", "VIEW"),
-        ("VIEW_6S", "VIDEO_VIEWS", "TARGET", "VIEW"),
-        ("PREROLL_STARTS", "PREROLL_VIEWS", "AUTO", "VIEW"),
-        ("APP_CLICKS", "APP_INSTALLS", "AUTO", "APP_CLICK"),
-        ("APP_INSTALLS", "APP_INSTALLS", "AUTO", "IMPRESSION"),
-        ("SITE_VISITS", "WEBSITE_CLICKS", "AUTO", "IMPRESSION"),
-        ("LINK_CLICKS", "WEBSITE_CLICKS", "TARGET", "LINK_CLICK"),
-        (None, "ENGAGEMENTS", "AUTO", "ENGAGEMENT"),  # the goal that the objective brings
-        (None, "REACH", "MAX", "IMPRESSION"),
-    ],
-)
+@pytest.mark.parametrize(("goal", "objective", "bid_strategy", "expected"), [
+    ("ENGAGEMENT", "ENGAGEMENTS", "AUTO", "ENGAGEMENT"),
+    ("FOLLOWERS", "FOLLOWERS", "AUTO", "FOLLOW"),
+    ("VIDEO_VIEW", "VIDEO_VIEWS", "AUTO", "VIEW"),
+    ("VIEW_6S", "VIDEO_VIEWS", "TARGET", "VIEW"),
+    ("PREROLL_STARTS", "PREROLL_VIEWS", "AUTO", "VIEW"),
+    ("APP_CLICKS", "APP_INSTALLS", "AUTO", "APP_CLICK"),
+    ("APP_INSTALLS", "APP_INSTALLS", "AUTO", "IMPRESSION"),
+    ("LINK_CLICKS", "APP_INSTALLS", "MAX", "IMPRESSION"),
+    ("SITE_VISITS", "WEBSITE_CLICKS", "AUTO", "IMPRESSION"),
+    ("LINK_CLICKS", "WEBSITE_CLICKS", "TARGET", "LINK_CLICK"),
+    (None, "ENGAGEMENTS", "AUTO", "ENGAGEMENT"),  # the goal that the objective brings
+    (None, "REACH", "MAX", "IMPRESSION"),
+])  # fmt: skip
 def test_pay_by_follows_the_goal(
     box: Sandbox, goal: str | None, objective: str, bid_strategy: str, expected: str
 ) -> None:
     """A stored line item is paid by what its goal, or its objective, makes of it."""
     state = State(box.world, box.platform.tables)
-    template = box.record("line_items", CLICKS)
-    bare = {n: template[n] for n in template if n not in {"pay_by", "goal"}}
+    bare = without(box.record("line_items", CLICKS), "pay_by", "goal")
     bare |= {"id": "new", "objective": objective, "bid_strategy": bid_strategy}
     made = state["line_items"].put(bare | ({} if goal is None else {"goal": goal}))
 
     assert expected == made["pay_by"]
-    assert expected == box.call("GET", f"{PATH}/new").get_json()["data"]["pay_by"]
+    assert expected == load(box, "line_items/new")["pay_by"]
 
 
 def test_pay_by_follows_a_changed_goal(box: Sandbox) -> None:
     """Another goal brings another pay_by, unless one was sent; the same goal keeps a chosen one."""
-    kept = put(box, INSTALLS, goal="APP_INSTALLS").get_json()["data"]
-    clicks = put(box, INSTALLS, goal="ENGAGEMENT").get_json()["data"]
-    chosen = put(box, INSTALLS, goal="APP_INSTALLS", pay_by="LINK_CLICK").get_json()["data"]
-    loaded = put(box, VIDEO, goal="FOLLOWERS", pay_by="VIEW").get_json()["data"]
-
-    assert ("APP_CLICK", "ENGAGEMENT", "LINK_CLICK", "FOLLOW") == tuple(
-        data["pay_by"] for data in (kept, clicks, chosen, loaded)
-    )
+    for key, sent, expected in (
+        (INSTALLS, {"goal": "APP_INSTALLS"}, "APP_CLICK"),
+        (INSTALLS, {"goal": "ENGAGEMENT"}, "ENGAGEMENT"),
+        (INSTALLS, {"goal": "APP_INSTALLS", "pay_by": "LINK_CLICK"}, "LINK_CLICK"),
+        (VIDEO, {"goal": "FOLLOWERS", "pay_by": "VIEW"}, "FOLLOW"),
+    ):
+        assert expected == alter(box, key, **sent)["pay_by"]
 
 
 def test_only_reads_name_the_funding_instrument(box: Sandbox) -> None:
     """List and read serve the campaign's funding instrument; update and delete lack it."""
-    listed = box.call("GET", PATH, query_string={"line_item_ids": REACH}).get_json()["data"][0]
-    read = box.call("GET", f"{PATH}/{REACH}").get_json()["data"]
-    unchanged = put(box, REACH).get_json()["data"]
-    changed = put(box, REACH, name="Renamed").get_json()["data"]
-    gone = box.call("DELETE", f"{PATH}/{REACH}").get_json()["data"]
+    (listed,) = load(box, "line_items", line_item_ids=REACH)
 
-    assert "m2k8s" == listed["funding_instrument_id"] == read["funding_instrument_id"]
-    for data in (unchanged, changed, gone):
+    assert "m2k8s" == listed["funding_instrument_id"]
+    assert listed == load(box, f"line_items/{REACH}")
+    for data in (
+        alter(box, REACH), alter(box, REACH, name="Renamed"), drop(box, f"line_items/{REACH}")
+    ):  # fmt: skip
         assert "funding_instrument_id" not in data
 
 
 def test_a_record_of_a_read_can_be_stored(box: Sandbox) -> None:
     """What a read serves is a record; the funding instrument that it names is the one served."""
     state = State(box.world, box.platform.tables)
-    read = box.call("GET", f"{PATH}/{REACH}").get_json()["data"]
-    record = read | {"id": "copy", "_account_id": ACCOUNT, "funding_instrument_id": "lygyi"}
+    own = load(box, f"line_items/{REACH}") | {"id": "copy", "funding_instrument_id": "lygyi"}
+    record = own | {"_account_id": ACCOUNT}
 
     assert record == state["line_items"].put(record)
-    assert (
-        read | {"id": "copy", "funding_instrument_id": "lygyi"}
-        == (box.call("GET", f"{PATH}/copy").get_json()["data"])
-    )
-    for data in (put(box, "copy", name="x"), box.call("DELETE", f"{PATH}/copy")):
-        assert "funding_instrument_id" not in data.get_json()["data"]
-    changes = [
-        entry.record["entity_data"]
-        for entry in box.world.store.page("account_history")
-        if entry.record["entity_id"] == "copy"
-    ]
-    assert 2 == len(changes)
-    assert not [data for data in changes if "funding_instrument_id" in data]
+    assert own == load(box, "line_items/copy")
+    for data in (alter(box, "copy", name="x"), drop(box, "line_items/copy")):
+        assert "funding_instrument_id" not in data
+    entries = box.world.store.page("account_history", {"entity_id": "copy"})
+    assert 2 == len(entries)
+    assert not [e for e in entries if "funding_instrument_id" in e.record["entity_data"]]
 
 
 def test_audience_expansion_is_served_once_it_was_set(box: Sandbox) -> None:
     """The key comes with its first value and goes when it is unset."""
-    before = put(box, CLICKS, name="Renamed").get_json()["data"]
-    after = put(box, CLICKS, audience_expansion="BROAD").get_json()["data"]
-    kept = put(box, CLICKS, name="Renamed again").get_json()["data"]
-    unset = put(box, CLICKS, audience_expansion="").get_json()["data"]
-
-    assert "audience_expansion" not in before
-    assert ["BROAD", "BROAD"] == [data["audience_expansion"] for data in (after, kept)]
-    assert "audience_expansion" not in unset
-    assert "audience_expansion" not in box.record("line_items", CLICKS)
+    for sent, shown in (
+        ({"name": "A"}, None), ({"audience_expansion": "BROAD"}, "BROAD"), ({"name": "B"}, "BROAD"),
+        ({"audience_expansion": ""}, None),
+    ):  # fmt: skip
+        expected = {} if shown is None else {"audience_expansion": shown}
+        for record in (alter(box, CLICKS, **sent), box.record("line_items", CLICKS)):
+            assert expected == {k: v for k, v in record.items() if k == "audience_expansion"}
 
 
 def test_standard_delivery_follows_the_daily_budget(box: Sandbox) -> None:
     """It is true for a daily budget of the line item's own, else null, unless it was chosen."""
     box.change("line_items", CLICKS, **{DAILY: None}, standard_delivery=None)
-    with_budget = put(box, CLICKS, **{DAILY: "5000000"}).get_json()["data"]
-    without = put(box, CLICKS, **{DAILY: ""}).get_json()["data"]
+    found = [alter(box, CLICKS, **{DAILY: value}) for value in ("5000000", "")]
     box.change("line_items", CLICKS, standard_delivery=False)
-    chosen = put(box, CLICKS, **{DAILY: "5000000"}).get_json()["data"]
+    found.append(alter(box, CLICKS, **{DAILY: "5000000"}))
 
-    assert (True, None, False) == tuple(
-        data["standard_delivery"] for data in (with_budget, without, chosen)
-    )
+    assert [True, None, False] == [data["standard_delivery"] for data in found]
 
 
-@pytest.mark.parametrize(
-    "odd",
-    [
-        {"goal": "SITE_VISITS"},
-        {"pay_by": "APP_INSTALL"},
-        {"pay_by": "LEAD"},
-        {"entity_status": "DRAFT"},
-        {"standard_delivery": None},
-        {"duration_in_days": 14},
-        {BID: 0},
-    ],
-)
+@pytest.mark.parametrize("odd", [
+    {"goal": "SITE_VISITS"}, {"pay_by": "APP_INSTALL"}, {"pay_by": "LEAD"},
+    {"entity_status": "DRAFT"}, {"standard_delivery": None}, {"duration_in_days": 14}, {BID: 0},
+])  # fmt: skip
 def test_bounds_of_the_update_are_not_those_of_a_record(box: Sandbox, odd: dict[str, Any]) -> None:
     """A record may hold what the update does not take, and is served with it."""
     state = State(box.world, box.platform.tables)
     state["line_items"].put(box.record("line_items", CLICKS) | odd)
-    read = box.call("GET", f"{PATH}/{CLICKS}").get_json()["data"]
+    ((name, value),) = odd.items()
 
-    assert odd == {name: read[name] for name in odd}
-    for name, value in odd.items():
-        if name == "pay_by":  # as it is; clients save what they loaded
-            assert 200 == put(box, CLICKS, pay_by=value).status_code
-            response = put(box, CLICKS, pay_by="VIEW")
-            assert (400, [("INVALID_PARAMETER", name)]) == refusal(response)
-        elif name != "standard_delivery":
-            response = put(box, CLICKS, **{name: value})
-            assert (400, name) == (response.status_code, faults(response)[0][1])
+    assert odd.items() <= load(box, f"line_items/{CLICKS}").items()
+    if name == "pay_by":  # as it is; clients save what they loaded
+        assert alter(box, CLICKS, pay_by=value)
+        assert (400, [("INVALID_PARAMETER", name)]) == refusal(put(box, CLICKS, pay_by="VIEW"))
+    elif name != "standard_delivery":
+        response = put(box, CLICKS, **odd)
+        assert (400, name) == (response.status_code, faults(response)[0][1])
 
 
 @pytest.mark.spec("B, Advertiser business category", "Applies only to")
-@pytest.mark.parametrize(
-    ("categories", "status"),
-    [
-        ("1jl", 200),  # by its id
-        ("IAB8,IAB8-5", 200),  # two codes of one category
-        ("IAB8,IAB8-4", 200),  # of two
-        ("1jl,IAB8-4", 200),
-        ("IAB8,IAB8-4,IAB22", 400),  # of three
-        ("1jl,1jm,1jn", 400),
-    ],
-)
+@pytest.mark.parametrize(("categories", "status"), [
+    ("1jl", 200),  # by its id
+    ("IAB8,IAB8-5", 200),  # two codes of one category
+    ("IAB8,IAB8-4", 200),  # of two
+    ("1jl,IAB8-4", 200),
+    ("IAB8,IAB8-4,IAB22", 400),  # of three
+    ("1jl,1jm,1jn", 400),
+])  # fmt: skip
 def test_one_or_two_business_categories(box: Sandbox, categories: str, status: int) -> None:
     """A PREROLL_VIEWS line item has one or two business categories, by id or by IAB code."""
     response = put(box, PREROLL, categories=categories)
@@ -555,4 +486,4 @@ def test_one_or_two_business_categories(box: Sandbox, categories: str, status: i
     if status == 400:
         assert [("INVALID_PARAMETER", "categories")] == faults(response)
     else:
-        assert categories.split(",") == response.get_json()["data"]["categories"]
+        assert categories.split(",") == data_of(response)["categories"]

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from tests.api.ads.line_items.parts import (
-    BASE,
     CLICKS,
     CYCLISTS,
     DELETED,
@@ -16,12 +15,10 @@ from tests.api.ads.line_items.parts import (
     FOREIGN,
     PREROLL,
     VIDEO,
-    call,
-    data,
-    history,
 )
+from tests.api.ads.support import BASE, drop, echo, get, history, ids, load, make, post
 from tests.refusals import Refusal, refusals
-from tests.support import Sandbox, refusal
+from tests.support import ACCOUNT, Sandbox, data_of
 
 OWN_USER, NORTHBIKE_USER = "2244994945", "3805104374"
 OWN, OTHER_OWN = "1712850617439551489", "1712850617439551490"
@@ -36,36 +33,32 @@ KEYS = [
 
 def promote(box: Sandbox, line_item: str, *posts: str) -> Any:
     """Promote posts."""
-    return call(box, "POST", "promoted_posts", line_item_id=line_item, post_ids=",".join(posts))
+    return post(box, "promoted_posts", line_item_id=line_item, post_ids=",".join(posts))
 
 
 def test_posts_are_promoted(box: Sandbox) -> None:
     """The answer has all of them in an array, with their number and no cursor."""
     response = promote(box, VIDEO, OWN, OTHER_OWN)
+    body, made = response.get_json(), data_of(response)
+    key = made[0]["id"]
 
-    body = response.get_json()
     assert ["request", "data", "total_count"] == list(body)
-    assert body["request"]["params"] == {
-        "line_item_id": VIDEO,
-        "post_ids": [int(OWN), int(OTHER_OWN)],
-        "account_id": BASE.rpartition("/")[2],
-    }
+    posts = [int(OWN), int(OTHER_OWN)]
+    assert echo(response) == {"line_item_id": VIDEO, "post_ids": posts, "account_id": ACCOUNT}
     assert [(OWN, "ACCEPTED", "ACTIVE"), (OTHER_OWN, "ACCEPTED", "ACTIVE")] == [
-        (one["post_id"], one["approval_status"], one["entity_status"]) for one in body["data"]
+        (one["post_id"], one["approval_status"], one["entity_status"]) for one in made
     ]
     assert body["total_count"] == 2
-    assert sorted(KEYS) == sorted(body["data"][0])
-    assert [body["data"][0]] == data(
-        call(box, "GET", "promoted_posts", promoted_post_ids=body["data"][0]["id"])
-    )
-    assert ["CREATE"] == history(box, "PROMOTED_POST", body["data"][0]["id"])
+    assert sorted(KEYS) == sorted(made[0])
+    assert made[:1] == load(box, "promoted_posts", promoted_post_ids=key)
+    assert ["CREATE"] == history(box, "PROMOTED_POST", key)
 
 
 def test_promoted_again_is_the_same(box: Sandbox) -> None:
     """A post promoted twice on one line item keeps its first promotion, on another it gets one."""
-    first, second = data(promote(box, VIDEO, OWN, OWN, OTHER_OWN))
-    again = data(promote(box, VIDEO, OTHER_OWN))
-    elsewhere = data(promote(box, "iumz0", OTHER_OWN))
+    first, second = data_of(promote(box, VIDEO, OWN, OWN, OTHER_OWN))
+    again = data_of(promote(box, VIDEO, OTHER_OWN))
+    elsewhere = data_of(promote(box, "iumz0", OTHER_OWN))
 
     assert first["post_id"] == OWN
     assert again == [second]
@@ -75,9 +68,8 @@ def test_promoted_again_is_the_same(box: Sandbox) -> None:
 def test_a_repost_for_a_user_for_reposts_only(box: Sandbox) -> None:
     """The promoted post is a new nullcast repost by the account's own user; once for each."""
     before = box.record("posts", NORTHBIKE_POST)
-    made = data(promote(box, VIDEO, NORTHBIKE_POST))
-    again = data(promote(box, VIDEO, NORTHBIKE_POST))
-
+    made = data_of(promote(box, VIDEO, NORTHBIKE_POST))
+    again = data_of(promote(box, VIDEO, NORTHBIKE_POST))
     repost = box.record("posts", made[0]["post_id"])
     assert made == again
     assert made[0]["post_id"] != NORTHBIKE_POST
@@ -91,7 +83,7 @@ def test_a_post_made_through_the_account(box: Sandbox) -> None:
     """A post that another user made through the account can be promoted as it is."""
     box.change("posts", INES_POST, _account_id=BASE.rpartition("/")[2])
 
-    assert data(promote(box, VIDEO, INES_POST))[0]["post_id"] == INES_POST
+    assert data_of(promote(box, VIDEO, INES_POST))[0]["post_id"] == INES_POST
 
 
 add_posts = partial(Refusal, f"POST {BASE}/promoted_posts")
@@ -150,64 +142,50 @@ def test_a_promoted_account_gets_the_timeline(box: Sandbox) -> None:
     promote(box, CYCLISTS, OWN)
     promote(box, CYCLISTS, OTHER_OWN)
     promote(box, "iuj2q", OWN)
+    placements = box.record("line_items", CYCLISTS)["placements"]
 
-    assert box.record("line_items", CYCLISTS)["placements"] == [
-        "PLATFORM_SEARCH",
-        "PLATFORM_TIMELINE",
-    ]
+    assert placements == ["PLATFORM_SEARCH", "PLATFORM_TIMELINE"]
     assert ["CREATE", "UPDATE"] == history(box, "LINE_ITEM", CYCLISTS)
     assert ["CREATE"] == history(box, "LINE_ITEM", "iuj2q")
 
 
 def test_a_promotion_is_deleted(box: Sandbox) -> None:
-    """It is shown with_deleted, stays ACTIVE, its post stays; a second delete finds nothing."""
-    gone = data(call(box, "DELETE", "promoted_posts/1efwlo"))
-    again = call(box, "DELETE", "promoted_posts/1efwlo")
+    """It is shown with_deleted, stays ACTIVE, and its post stays."""
+    gone = drop(box, "promoted_posts/1efwlo")
 
     assert (gone["deleted"], gone["entity_status"]) == (True, "ACTIVE")
-    assert refusal(again) == (404, [("PROMOTED_POST_NOT_FOUND", "promoted_post_id")])
-    assert call(box, "GET", "promoted_posts/1efwlo").status_code == 404
-    assert gone == data(call(box, "GET", "promoted_posts/1efwlo", with_deleted="true"))
+    assert gone == load(box, "promoted_posts/1efwlo", with_deleted="true")
     assert box.record("posts", OWN)
     assert "DELETE" in history(box, "PROMOTED_POST", "1efwlo")
 
 
-def test_promotions_below_a_deleted_line_item(box: Sandbox) -> None:
-    """They keep deleted: false, are shown only with_deleted, and can be deleted."""
-    assert call(box, "DELETE", f"line_items/{CLICKS}").status_code == 200
+@pytest.mark.parametrize(("table", "key"), [("line_items", CLICKS), ("campaigns", "8wku2")])
+def test_promotions_below_what_is_deleted(box: Sandbox, table: str, key: str) -> None:
+    """Below a deleted line item or campaign they keep deleted: false, and can be deleted.
 
-    listed = [one["id"] for one in data(call(box, "GET", "promoted_posts"))]
-    all_listed = data(call(box, "GET", "promoted_posts", with_deleted="true"))
-    counted = call(box, "GET", "promoted_posts", with_total_count="true").get_json()["total_count"]
+    They are shown only with_deleted.
+    """
+    box.change(table, key, deleted=True)
+    counted = get(box, "promoted_posts", with_total_count="true")
+    every = load(box, "promoted_posts", with_deleted="true")
 
-    assert listed == ["1efx5k", *ELSEWHERE]
-    assert counted == len(listed)
-    assert ("1efwlo", False) in [(one["id"], one["deleted"]) for one in all_listed]
-    assert call(box, "GET", "promoted_posts/1efwlo").status_code == 404
-    assert data(call(box, "GET", "promoted_posts/1efwlo", with_deleted="true"))["id"] == "1efwlo"
-    assert data(call(box, "DELETE", "promoted_posts/1efwlo"))["deleted"] is True
-
-
-def test_promotions_below_a_deleted_campaign(box: Sandbox) -> None:
-    """A deleted campaign hides what is two levels below it as well."""
-    box.change("campaigns", "8wku2", deleted=True)
-
-    assert ["1efx5k", *ELSEWHERE] == [one["id"] for one in data(call(box, "GET", "promoted_posts"))]
-    assert call(box, "GET", "promoted_posts/1efwlo").status_code == 404
+    assert ids(counted) == ["1efx5k", *ELSEWHERE]
+    assert counted.get_json()["total_count"] == len(ids(counted))
+    assert ("1efwlo", False) in [(one["id"], one["deleted"]) for one in every]
+    assert get(box, "promoted_posts/1efwlo").status_code == 404
+    assert load(box, "promoted_posts/1efwlo", with_deleted="true")["id"] == "1efwlo"
+    assert drop(box, "promoted_posts/1efwlo")["deleted"] is True
 
 
 def test_filters(box: Sandbox) -> None:
     """By line item and by id; paused is an attribute to sort by."""
-    of_item = data(call(box, "GET", "promoted_posts", line_item_ids=f"{CLICKS},{FOREIGN}"))
-    both = data(
-        call(box, "GET", "promoted_posts", line_item_ids=CLICKS, promoted_post_ids="1efx0t,1efx5k")
-    )
-    box.change("promoted_posts", "1efwlo", entity_status="PAUSED")
-    by_pause = data(call(box, "GET", "promoted_posts", sort_by="paused-desc"))
-
-    assert [one["id"] for one in of_item] == ["1efwlo", "1efx0t"]
-    assert [one["id"] for one in both] == ["1efx0t"]
-    assert by_pause[0]["id"] == "1efwlo"
+    box.change("promoted_posts", "1efx0t", entity_status="PAUSED")
+    for query, found in (
+        ({"line_item_ids": f"{CLICKS},{FOREIGN}"}, ["1efwlo", "1efx0t"]),
+        ({"line_item_ids": CLICKS, "promoted_post_ids": "1efx0t,1efx5k"}, ["1efx0t"]),
+        ({"line_item_ids": CLICKS, "sort_by": "paused-desc"}, ["1efx0t", "1efwlo"]),
+    ):
+        assert found == ids(get(box, "promoted_posts", **query))
 
 
 def test_approval_is_a_transition(box: Sandbox) -> None:
@@ -215,52 +193,41 @@ def test_approval_is_a_transition(box: Sandbox) -> None:
     transitions = box.world.transitions
     with box.world.work():
         transitions.set_pace("promoted_post", progression="time", seconds=60)
-    made = data(promote(box, VIDEO, OWN))[0]
-    waiting = data(call(box, "GET", f"promoted_posts/{made['id']}"))
+    made = data_of(promote(box, VIDEO, OWN))[0]
+    waiting = load(box, f"promoted_posts/{made['id']}")
     box.world.clock.advance(60)
-    listed = data(call(box, "GET", "promoted_posts", line_item_ids=VIDEO))
+    listed = load(box, "promoted_posts", line_item_ids=VIDEO)
     with box.world.work():
         transitions.move("promoted_post", made["id"], "REJECTED")
 
     assert ("UNDER_REVIEW", "UNDER_REVIEW") == (made["approval_status"], waiting["approval_status"])
     assert ["ACCEPTED"] * 2 == [one["approval_status"] for one in listed]
-    read = data(call(box, "GET", f"promoted_posts/{made['id']}"))
+    read = load(box, f"promoted_posts/{made['id']}")
     assert read["approval_status"] == "REJECTED"
 
 
 def test_a_user_is_promoted(box: Sandbox) -> None:
     """The answer is one record; a user who is promoted already is not promoted again."""
-    assert call(box, "DELETE", "promoted_accounts/1f2qc").status_code == 200
-    made = call(box, "POST", "promoted_accounts", line_item_id=CYCLISTS, user_id=OWN_USER)
-    again = call(box, "POST", "promoted_accounts", line_item_id=CYCLISTS, user_id=OWN_USER)
+    drop(box, "promoted_accounts/1f2qc")
+    made, again = (
+        post(box, "promoted_accounts", line_item_id=CYCLISTS, user_id=OWN_USER) for _ in range(2)
+    )
+    record = data_of(made)
 
-    record = data(made)
-    assert made.get_json()["request"]["params"]["user_id"] == int(OWN_USER)
-    assert record == data(again)
-    assert record == data(call(box, "GET", f"promoted_accounts/{record['id']}"))
-    assert sorted(record) == sorted(
-        ["id", "line_item_id", "user_id", "entity_status", "approval_status", "created_at",
-         "updated_at", "deleted"]
-    )  # fmt: skip
+    assert echo(made)["user_id"] == int(OWN_USER)
+    assert record == data_of(again) == load(box, f"promoted_accounts/{record['id']}")
+    assert {*KEYS, "user_id"} - {"post_id"} == set(record)
     assert (record["user_id"], record["approval_status"]) == (OWN_USER, "ACCEPTED")
     assert ["CREATE"] == history(box, "PROMOTED_ACCOUNT", record["id"])
 
 
 def test_accounts_are_listed_by_line_item(box: Sandbox) -> None:
-    """One line item of the product is enough."""
-    mixed = data(call(box, "GET", "promoted_accounts", line_item_ids=f"{CLICKS},{FOLLOWERS}"))
-    by_id = data(call(box, "GET", "promoted_accounts", promoted_account_ids="1f2qc"))
+    """One line item of the product is enough. One that is deleted is in the history."""
+    mixed = get(box, "promoted_accounts", line_item_ids=f"{CLICKS},{FOLLOWERS}")
 
-    assert (["1f2pa"], ["1f2qc"]) == tuple([one["id"] for one in found] for found in (mixed, by_id))
-
-
-def test_a_promoted_account_is_deleted(box: Sandbox) -> None:
-    """A second delete finds nothing."""
-    gone = data(call(box, "DELETE", "promoted_accounts/1f2pa"))
-    again = call(box, "DELETE", "promoted_accounts/1f2pa")
-
-    assert gone["deleted"] is True
-    assert refusal(again) == (404, [("PROMOTED_ACCOUNT_NOT_FOUND", "promoted_account_id")])
+    assert ["1f2pa"] == ids(mixed)
+    assert ["1f2qc"] == ids(get(box, "promoted_accounts", promoted_account_ids="1f2qc"))
+    assert drop(box, "promoted_accounts/1f2pa")["deleted"] is True
     assert ["DELETE"] == history(box, "PROMOTED_ACCOUNT", "1f2pa")
 
 
@@ -268,11 +235,10 @@ def test_approval_of_an_account_is_a_transition(box: Sandbox) -> None:
     """By hand, a review ends when a test says so."""
     with box.world.work():
         box.world.transitions.set_pace("promoted_account", progression="manual")
-    assert call(box, "DELETE", "promoted_accounts/1f2qc").status_code == 200
-    made = data(call(box, "POST", "promoted_accounts", line_item_id=CYCLISTS, user_id=OWN_USER))
+    drop(box, "promoted_accounts/1f2qc")
+    made = make(box, "promoted_accounts", line_item_id=CYCLISTS, user_id=OWN_USER)
     with box.world.work():
         box.world.transitions.move("promoted_account", made["id"], "ACCEPTED")
 
     assert made["approval_status"] == "UNDER_REVIEW"
-    read = data(call(box, "GET", f"promoted_accounts/{made['id']}"))
-    assert read["approval_status"] == "ACCEPTED"
+    assert load(box, f"promoted_accounts/{made['id']}")["approval_status"] == "ACCEPTED"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.refusals import Refusal, refusals
-from tests.support import ACCOUNT, NORTHBIKE, Sandbox, faults
+from tests.support import ACCOUNT, NORTHBIKE, Sandbox, body_of, faults
 
 WEB, APP = "/12/measurement/conversions/o8z6j", "/12/conversion_event"
 HASH = "d360d510a224510f373931ce2d6215a799f5a9c1cef221b0149b6b6b50cced62"
@@ -18,20 +18,14 @@ BOUGHT = {
     "identifiers": [{"twclid": "23opevjt88psuo13lu8d020qkn"}],
 }
 INSTALLED = {
-    "app_id": "com.harborroasters.subscribe",
-    "os_type": "ANDROID",
-    "conversion_type": "INSTALL",
-    "conversion_time": "2026-11-18T01:14:00.602Z",
-    "hashed_device_id": "lke1GZa3",
-}
+    "app_id": "com.harborroasters.subscribe", "os_type": "ANDROID", "conversion_type": "INSTALL",
+    "conversion_time": "2026-11-18T01:14:00.602Z", "hashed_device_id": "lke1GZa3",
+}  # fmt: skip
 
 
-def report(box: Sandbox, *conversions: dict[str, Any]) -> dict[str, Any]:
+def report(box: Sandbox, *conversions: dict[str, Any]) -> Any:
     """The answer to a report of conversions of a web site."""
-    response = box.call("POST", WEB, json={"conversions": conversions})
-    assert response.status_code == 200, response.get_data(as_text=True)
-    found: dict[str, Any] = response.get_json()
-    return found
+    return body_of(box.call("POST", WEB, json={"conversions": conversions}))
 
 
 def kept(box: Sandbox) -> list[str | None]:

@@ -6,6 +6,7 @@ import re
 from base64 import b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 
@@ -14,11 +15,9 @@ from mock_platform.core.envelope import Document
 
 HOSTILE = '</style></h1><script>alert("1")</script>&amp;'
 APP = {
-    "name": "Desk",
-    "description": "Plans.",
-    "_permissions": ["read", "write", "direct_messages"],
+    "name": "Desk", "description": "Plans.", "_permissions": ["read", "write", "direct_messages"],
     "callback_urls": ["https://a.example/cb"],
-}
+}  # fmt: skip
 USER = {"screen_name": "harbor", "name": "Harbor"}
 HIDDEN = (("oauth_token", "token"), ("authenticity_token", "authentic"))
 ABLE = (["Do this"], ["Do that"])
@@ -113,20 +112,14 @@ def test_nothing_on_a_page_runs_and_only_its_style_is_allowed(page: Document) ->
     assert page.policy.endswith("; frame-ancestors 'none'; base-uri 'none'")
 
 
-def test_the_first_field_to_fill_in_has_the_focus() -> None:
+@pytest.mark.parametrize(("name", "focused"), [
+    ("login", "screen_name"), ("login, prefilled", "password"), ("login, again", "screen_name"),
+])  # fmt: skip
+def test_the_first_field_to_fill_in_has_the_focus(name: str, focused: str) -> None:
     """The username, or the password where the name is known; after a fault the name again."""
-    focused = {
-        name: [
-            field["id"] for field in Outline(ALL[name].html).all("input") if "autofocus" in field
-        ]
-        for name in ("login", "login, prefilled", "login, again")
-    }
+    fields = Outline(ALL[name].html).all("input")
 
-    assert {
-        "login": ["screen_name"],
-        "login, prefilled": ["password"],
-        "login, again": ["screen_name"],
-    } == focused
+    assert [focused] == [field["id"] for field in fields if "autofocus" in field]
 
 
 def test_a_fault_is_announced_and_tied_to_the_fields() -> None:
@@ -161,14 +154,10 @@ def test_whatever_comes_from_outside_is_escaped() -> None:
         assert "alert(&#34;1&#34;)" in document.html
 
 
-@pytest.mark.parametrize(
-    ("access", "permissions", "inabilities"),
-    [
-        ("write", ["read", "write", "direct_messages"], 1),
-        ("write", ["read", "write"], 2),
-        ("read", ["read", "write", "direct_messages"], 3),
-    ],
-)
+@pytest.mark.parametrize(("access", "permissions", "inabilities"), [
+    ("write", ["read", "write", "direct_messages"], 1), ("write", ["read", "write"], 2),
+    ("read", ["read", "write", "direct_messages"], 3),
+])  # fmt: skip
 def test_the_consent_page_says_what_the_app_can_and_cannot_do(
     access: str, permissions: list[str], inabilities: int
 ) -> None:
@@ -183,19 +172,14 @@ def test_the_consent_page_says_what_the_app_can_and_cannot_do(
     assert ("Post and change things in your name" in can) == (access == "write")
 
 
-@pytest.mark.parametrize(
-    ("callback", "more", "targets"),
-    [
-        ("oob", (), "'self'"),
-        ("https://a.example/cb", (), "'self' http: https:"),
-        ("http://127.0.0.1:8090/cb", ("myapp://x",), "'self' http: https: myapp:"),
-        ("myapp://x", (), "'self' myapp:"),
-        ("myapp://x", ("https://a.example/cb",), "'self' http: https: myapp:"),
-    ],
-)
-def test_a_form_may_lead_to_the_callbacks_and_beyond(
-    callback: str, more: tuple[str, ...], targets: str
-) -> None:
+@pytest.mark.parametrize(("callback", "more", "targets"), [
+    ("oob", (), "'self'"),
+    ("https://a.example/cb", (), "'self' http: https:"),
+    ("http://127.0.0.1:8090/cb", ("myapp://x",), "'self' http: https: myapp:"),
+    ("myapp://x", (), "'self' myapp:"),
+    ("myapp://x", ("https://a.example/cb",), "'self' http: https: myapp:"),
+])  # fmt: skip
+def test_a_form_may_lead_to_callbacks_and_beyond(callback: str, more: Any, targets: str) -> None:
     """Browsers hold the redirect to the callback, and those after it, against form-action."""
     page_ = pages.render_consent_page(form(callback, *more), APP, USER, ABLE)
 

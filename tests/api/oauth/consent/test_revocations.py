@@ -40,18 +40,11 @@ def revoke(desk: Desk, keys: Keys = HARBOR) -> TestResponse:
 def test_account_activity(desk: Desk, receiver: Receiver) -> None:
     """The webhook receives the revocation, and the subscription ends."""
     assert 200 == revoke(desk).status_code
-
-    assert [
-        {
-            "user_event": {
-                "revoke": {
-                    "date_time": "2026-11-20T12:00:30+00:00",
-                    "target": {"app_id": "11827"},
-                    "source": {"user_id": USER},
-                }
-            }
-        }
-    ] == [post.json for post in receiver.received]
+    event = {
+        "date_time": "2026-11-20T12:00:30+00:00", "target": {"app_id": "11827"},
+        "source": {"user_id": USER},
+    }  # fmt: skip
+    assert [{"user_event": {"revoke": event}}] == [post.json for post in receiver.received]
     assert 0 == desk.world.store.count(TABLE, {"webhook_id": WEBHOOK})
 
 
@@ -65,14 +58,11 @@ def test_activity(desk: Desk, receiver: Receiver) -> None:
         desk.world.store.put("activity_subscriptions", "1", record)
     revoke(desk, NORTHBIKE)
     revoke(desk)
-
     (body,) = [post.json["data"] for post in receiver.received if "data" in post.json]
     assert ("oauth.revoke", {}) == (body["event_type"], body["filter"])
     assert {
-        "date_time": "2026-11-20T12:00:30+00:00",
-        "user_id": USER,
-        "app_id": "11827",
-    } == body["payload"]
+        "date_time": "2026-11-20T12:00:30+00:00", "user_id": USER, "app_id": "11827",
+    } == body["payload"]  # fmt: skip
 
 
 def test_a_second_time(desk: Desk, receiver: Receiver) -> None:

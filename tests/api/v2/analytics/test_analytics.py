@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mock_platform.api.v2.objects.figures import MEDIA_METRICS, POST_METRICS
-from tests.refusals import Refusal, refusals
+from tests.refusals import Refusal, make_refusal_test
 from tests.support import NORTHBIKE, Sandbox, sandbox
 
 POSTS, MEDIA = "/2/posts/analytics", "/2/media/analytics"
@@ -22,18 +22,10 @@ WINDOW = {"start_time": "2026-11-14T00:00:00Z", "end_time": "2026-11-23T00:00:00
 ALL_2026 = {"start_time": "2026-01-01T00:00:00Z", "end_time": "2027-01-01T00:00:00Z"}
 
 
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox on a Sunday at noon."""
-    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
-
-
 def ask(box: Sandbox, path: str = POSTS, **query: Any) -> Any:
     """Ask for figures, by default of the post in the whole of its life."""
     whole = {"ids": POST} if path == POSTS else {"media_keys": VIDEO}
-    answer = box.call("GET", path, query_string=whole | WINDOW | query)
-    assert 200 == answer.status_code, answer.text
-    return answer.get_json()
+    return box.read(path, **whole | WINDOW | query)
 
 
 def rows(box: Sandbox, path: str = POSTS, **query: Any) -> list[dict[str, Any]]:
@@ -52,9 +44,8 @@ def add(found: list[dict[str, Any]]) -> Counter[str]:
 
 def test_the_total_is_public_metrics(box: Sandbox) -> None:
     """Over the whole life of a post the counts are those that everybody sees."""
-    query = {"post.fields": "public_metrics"}
-    public = box.call("GET", f"/2/posts/{POST}", query_string=query).get_json()
-    counts = public["data"]["public_metrics"]
+    query: Any = {"post.fields": "public_metrics"}
+    counts = box.read(f"/2/posts/{POST}", **query)["data"]["public_metrics"]
     (row,) = rows(box)
 
     assert "2026-11-14T00:00:00.000Z" == row["timestamp"]
@@ -103,19 +94,9 @@ def test_a_like_counts_in_its_hour(box: Sandbox) -> None:
     """What has a moment of its own counts at that moment; the past stays as it was."""
     before = rows(box, granularity="daily", **{"analytics.fields": "likes"})
     box.advance(hours=30)
-    with box.world.work():
-        box.world.store.put(
-            "likes",
-            f"3805104374:{POST}",
-            {
-                "_id": f"3805104374:{POST}",
-                "user_id": "3805104374",
-                "post_id": POST,
-                "created_at": "2026-11-23T18:00:00.000Z",
-            },
-        )
-        post = box.world.store.get("posts", POST) or {}
-        box.world.store.put("posts", POST, post | {"favorite_count": post["favorite_count"] + 1})
+    like = {"user_id": "3805104374", "post_id": POST, "created_at": "2026-11-23T18:00:00.000Z"}
+    box.put("likes", f"3805104374:{POST}", like | {"_id": f"3805104374:{POST}"})
+    box.change("posts", POST, favorite_count=box.record("posts", POST)["favorite_count"] + 1)
     window = {"start_time": "2026-11-23T18:00:00Z", "end_time": "2026-11-23T19:00:00Z"}
     (hour,) = rows(box, **window, **{"analytics.fields": "likes"})
     whole = rows(box, **WINDOW | {"end_time": "2026-11-25T00:00:00Z"})
@@ -126,8 +107,8 @@ def test_a_like_counts_in_its_hour(box: Sandbox) -> None:
 
 def test_a_video(box: Sandbox) -> None:
     """Views of a video are those of its public metrics; later parts are played less often."""
-    query = {"media.fields": "public_metrics"}
-    media = box.call("GET", f"/2/media/{VIDEO}", query_string=query).get_json()["data"]
+    query: Any = {"media.fields": "public_metrics"}
+    media = box.read(f"/2/media/{VIDEO}", **query)["data"]
     (row,) = rows(box, MEDIA, granularity="total", **ALL_2026)
     found = row["metrics"]
     played = [found[f"playback{part}"] for part in ("_start", "25", "50", "75", "_complete")]
@@ -153,31 +134,11 @@ def test_own_ones_only(box: Sandbox) -> None:
         assert {kind} == {error["resource_type"] for error in each["errors"]}
 
 
-def test_original_names(box: Sandbox) -> None:
-    """Original words are taken and answered on the older path; neutral mode takes them too."""
-    query = {"ids": POST, **WINDOW, "analytics.fields": "likes,retweets,quote_tweets,email_tweet"}
-    older = box.call(
-        "GET",
-        "/2/tweets/analytics",
-        query_string=query,
-        headers={"X-Mock-Names": "original"},
-    ).get_json()
-    newer = ask(box, **{"analytics.fields": query["analytics.fields"]})
-
-    assert {"likes": 57, "retweets": 4, "quote_tweets": 1, "email_tweet": 0} == (
-        older["data"][0]["timestamped_metrics"][0]["metrics"]
-    )
-    assert {"likes": 57, "reposts": 4, "quote_posts": 1, "email_post": 0} == (
-        newer["data"][0]["timestamped_metrics"][0]["metrics"]
-    )
-
-
 def test_the_same_seed_has_the_same_figures(box: Sandbox) -> None:
     """Figures follow from the seed and change with it."""
     other = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), seed=4)
     same = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
     found = [rows(each, granularity="hourly") for each in (box, same, other)]
-
     assert found[0] == found[1] != found[2]
 
 
@@ -191,18 +152,12 @@ REFUSED = [
           query={"ids": POST, "granularity": "hourly", "start_time": "2020-01-01T00:00:00Z",
                  "end_time": "2022-04-13T09:00:00Z"}),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)
 
 
 def test_most_rows(box: Sandbox) -> None:
     """As many rows as there may be are answered."""
     window = {"start_time": "2020-01-01T00:00:00Z", "end_time": "2022-04-13T08:00:00Z"}
-
     assert 20_000 == len(rows(box, granularity="hourly", **window))
 
 
@@ -210,6 +165,5 @@ def test_posts_of_another_user(box: Sandbox) -> None:
     """Another user gets figures of their own posts alone."""
     query = {"ids": f"{POST},{FOREIGN}", **ALL_2026}
     found = box.call("GET", POSTS, query_string=query, keys=NORTHBIKE).get_json()
-
     assert [FOREIGN] == [one["id"] for one in found["data"]]
     assert 58 == found["data"][0]["timestamped_metrics"][0]["metrics"]["likes"]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 import pytest
 
 from mock_platform.api.v2.objects.relations import BLOCKS, BOOKMARKS, FOLLOWS
-from tests.refusals import Refusal, refusals
-from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Sandbox, data_of, sandbox
+from tests.api.v2.posts.support import read_metrics, relate
+from tests.refusals import Refusal, make_refusal_test
+from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Sandbox, data_of
 from tests.walks import walk_both_ways
 
 OWN, OTHER = "2244994945", "3805104374"
@@ -22,17 +22,16 @@ FOREIGN = "1990100000000000003"
 
 
 @pytest.fixture
-def box() -> Sandbox:
+def box(box: Sandbox) -> Sandbox:
     """A sandbox in which the caller has no bookmarks and no folders, and follows no user."""
-    made = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
-    with made.world.work():
+    with box.world.work():
         for relation in (BOOKMARKS, FOLLOWS):
-            relation.remove_all(made.world, source=OWN)
+            relation.remove_all(box.world, source=OWN)
         for table in ("bookmark_folders", "bookmark_folder_posts"):
-            for entry in made.world.store.page(table):
+            for entry in box.world.store.page(table):
                 if entry.key != FOREIGN:
-                    made.world.store.remove(table, entry.key)
-    return made
+                    box.world.store.remove(table, entry.key)
+    return box
 
 
 def keep(box: Sandbox, post_id: str, status: int = 200, **body: str) -> Any:
@@ -61,9 +60,7 @@ def ids(box: Sandbox, path: str = PATH) -> list[str]:
 
 def count(box: Sandbox, post_id: str = POST) -> int:
     """How many bookmarks a post shows."""
-    fields: Any = {"post.fields": "public_metrics"}
-    shown = box.read(f"/2/posts/{post_id}", keys=BEARER, **fields)
-    return int(shown["data"]["public_metrics"]["bookmark_count"])
+    return int(read_metrics(box, f"/2/posts/{post_id}")["bookmark_count"])
 
 
 def test_keeping_and_removing(box: Sandbox) -> None:
@@ -133,7 +130,6 @@ def test_hidden_posts_drop_out(box: Sandbox) -> None:
     folder = add_folder(box, "Later")
     keep(box, ORIGINAL, folder_id=folder)
     box.change("users", OTHER, protected=True)
-
     assert ([], []) == (ids(box), ids(box, f"{FOLDERS}/{folder}"))
 
 
@@ -170,7 +166,6 @@ def test_the_latest_800(box: Sandbox) -> None:
     """Older bookmarks are not served, and the pages end there."""
     order = fill(box, 801)
     pages, _ = walk_both_ways(box, PATH, HARBOR, 90)
-
     assert order[:800] == [id_ for page in pages for id_ in page]
 
 
@@ -189,9 +184,6 @@ def test_what_is_read_counts(box: Sandbox) -> None:
 
 create = partial(Refusal, f"POST {PATH}", keys=USER_TOKEN)
 REFUSED = [
-    create("an unknown post", 400, json={"post_id": "1"}, messages=["This post cannot be found."]),
-    create("an unknown folder", 400, json={"post_id": POST, "folder_id": "5"},
-           messages=["Could not find folder with folder_id: [5]."]),
     create("a folder of another", 400, json={"post_id": POST, "folder_id": FOREIGN},
            messages=["Could not find folder"]),
     Refusal(f"GET {FOLDERS}/{FOREIGN}", "the folder of another user", 404,
@@ -199,42 +191,18 @@ REFUSED = [
     Refusal(f"POST {PATH}", "a signature", 403, json={"post_id": POST},
             problem="unsupported-authentication", text="[OAuth 2.0 User Context]"),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
-
-
-def test_a_name_of_25_characters(box: Sandbox) -> None:
-    """The longest name is taken."""
-    add_folder(box, "x" * 25)
+test_what_is_refused = make_refusal_test(REFUSED)
 
 
 def test_a_block_refuses_bookmarks(box: Sandbox) -> None:
     """Posts of a user who blocks the caller cannot be kept."""
-    with box.world.work():
-        BLOCKS.add(box.world, OTHER, OWN)
-
+    relate(box, BLOCKS, OTHER, OWN)
     assert "not authorized to see the Post" in keep(box, ORIGINAL, 403)["detail"]
-
-
-def test_original_names(box: Sandbox) -> None:
-    """The older key of the body is taken, and posts have their older names."""
-    headers = {"X-Mock-Names": "original"}
-    body = {"tweet_id": POST}
-    kept = box.call("POST", PATH, keys=USER_TOKEN, json=body, headers=headers)
-    listed = data_of(box.call("GET", PATH, headers=headers))
-
-    assert {"bookmarked": True} == data_of(kept)
-    assert [[POST]] == [post["edit_history_tweet_ids"] for post in listed]
 
 
 def test_pages_that_end_early(box: Sandbox) -> None:
     """The scenario lets a full page of 100 be the last one, as the public service does at times."""
     order = fill(box, 101)
     box.client.post("/_mock/scenarios/bookmarks-end-early/activate")
-
     assert order[:100] == walk_both_ways(box, PATH, HARBOR, 100)[0][0]
     assert order == [id_ for page in walk_both_ways(box, PATH, HARBOR, 90)[0] for id_ in page]

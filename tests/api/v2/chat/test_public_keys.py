@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-import pytest
-
-from tests.api.v2.chat.people import HARBOR_ID, INES_ID, NORTHBIKE, NORTHBIKE_ID, add_tokens
-from tests.refusals import Refusal, refusals
-from tests.support import HARBOR, Keys, Sandbox, data_of, sandbox
+from tests.api.v2.chat.people import HARBOR_ID, INES_ID, NORTHBIKE, NORTHBIKE_ID
+from tests.refusals import Refusal, make_refusal_test
+from tests.support import HARBOR, Keys, Sandbox, data_of
 
 PATH = f"/2/users/{HARBOR_ID}/public_keys"
 VERSIONS = ["1771236000000", "1768212000000"]
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox in which another user can call as well."""
-    found = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
-    add_tokens(found)
-    return found
 
 
 def versions(box: Sandbox, keys: Keys | str = HARBOR) -> list[str]:
@@ -41,16 +30,9 @@ def test_the_keys_of_a_user(box: Sandbox) -> None:
 
     assert VERSIONS == [each["public_key_version"] for each in own] == versions(box, NORTHBIKE)
     assert 3 == len(own[0]["juicebox_config"]["token_map"])
-    assert (
-        set(own[0]) - {"juicebox_config"}
-        == set(others[0])
-        == {
-            "public_key",
-            "public_key_version",
-            "signing_public_key",
-            "identity_public_key_signature",
-        }
-    )
+    public = {"public_key", "public_key_version", "signing_public_key",
+              "identity_public_key_signature"}  # fmt: skip
+    assert public == set(others[0]) == set(own[0]) - {"juicebox_config"}
     asked: dict[str, Any] = {"public_key.fields": "public_key_version"}
     chosen = box.read(PATH, **asked)["data"]
     assert [{"public_key_version": version} for version in VERSIONS] == chosen
@@ -59,16 +41,13 @@ def test_the_keys_of_a_user(box: Sandbox) -> None:
 def test_keys_of_several_users(box: Sandbox) -> None:
     """The keys of all users are in one list, and who does not exist is named."""
     found = box.read("/2/users/public_keys", ids=f"{NORTHBIKE_ID},{HARBOR_ID},1,{HARBOR_ID}")
-
     assert ["1769594400000", *VERSIONS] == [each["public_key_version"] for each in found["data"]]
     assert ["1"] == [each["value"] for each in found["errors"]]
 
 
 def test_a_user_without_keys(box: Sandbox) -> None:
     """There is no data."""
-    with box.world.work():
-        box.world.store.remove("public_keys", f"{INES_ID}:1770112800000")
-
+    box.remove("public_keys", f"{INES_ID}:1770112800000")
     assert {} == box.read(f"/2/users/{INES_ID}/public_keys")
 
 
@@ -94,9 +73,4 @@ REFUSED = [
     create("a key that is not base64", json=NEW | {"public_key": {"public_key": "?"}},
            messages=["$.public_key.public_key: does not match the regex pattern"]),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)

@@ -32,14 +32,13 @@ class Client(PostingClient):
         super().__init__(desk)
         desk.change("apps", APP, _tier="enterprise")
 
+    def links(self) -> Any:
+        """All links."""
+        return self.read()["data"]["links"]
+
     def link(self, query: str = "", path: str = ONE) -> TestResponse:
         """Link a webhook."""
         return self.call("POST", f"{path}{query}")
-
-    def links(self) -> list[dict[str, Any]]:
-        """All links."""
-        found: list[dict[str, Any]] = self.call("GET").get_json()["data"]["links"]
-        return found
 
     def emit(self, **event: Any) -> dict[str, Any]:
         """Let something happen; the answer."""
@@ -64,76 +63,57 @@ class TestLinks:
         (link,) = client.links()
         fields = link.pop("fields")
         assert {
-            "application_id": APP,
-            "business_user_id": USER,
-            "created_at": "2026-11-20T12:00:30.000Z",
-            "instance_id": WEBHOOK,
-            "webhook_id": WEBHOOK,
-        } == link
+            "application_id": APP, "business_user_id": USER,
+            "created_at": "2026-11-20T12:00:30.000Z", "instance_id": WEBHOOK, "webhook_id": WEBHOOK,
+        } == link  # fmt: skip
         assert ["expansions=author_id", "user.fields=username,verified"] == sorted(fields)
 
     def test_link_again(self, client: Client) -> None:
-        """Linking a webhook again changes its fields."""
-        client.link("?post.fields=lang")
-        client.link("?post.fields=geo")
-
-        assert [["post.fields=geo"]] == [link["fields"] for link in client.links()]
-
-    def test_older_names(self, client: Client) -> None:
-        """The older path and the older names of fields are taken, and shown as they are now."""
-        path = f"/2/tweets/search/webhooks/{WEBHOOK}"
-        assert 200 == client.link("?expansions=referenced_tweets.id", path=path).status_code
-
-        assert [["expansions=referenced_posts.id"]] == [link["fields"] for link in client.links()]
+        """Linking a webhook again changes its fields; older paths and names of fields are taken."""
+        older = f"/2/tweets/search/webhooks/{WEBHOOK}"
+        for query, path, shown in (
+            ("post.fields=lang", ONE, "post.fields=lang"),
+            ("expansions=referenced_tweets.id", older, "expansions=referenced_posts.id"),
+        ):
+            assert 200 == client.link(f"?{query}", path=path).status_code
+            assert [[shown]] == [link["fields"] for link in client.links()]
 
     def test_several(self, client: Client) -> None:
         """Several webhooks may be linked; one is unlinked by itself."""
         client.link()
         client.link(path=f"{PATH}/{OTHER_WEBHOOK}")
-
         assert {"data": {"deleted": True}} == client.call("DELETE", ONE).get_json()
         assert [OTHER_WEBHOOK] == [link["webhook_id"] for link in client.links()]
 
     def test_not_linked(self, client: Client) -> None:
         """A webhook that is not linked cannot be unlinked."""
-        assert [
-            f"WebhookIdInvalid: webhook {WEBHOOK} is not linked to the filtered stream"
-        ] == messages(client.call("DELETE", ONE))
+        text = f"WebhookIdInvalid: webhook {WEBHOOK} is not linked to the filtered stream"
+        assert [text] == messages(client.call("DELETE", ONE))
 
     @pytest.mark.parametrize("method", ["POST", "DELETE"])
-    @pytest.mark.parametrize("webhook", [FOREIGN_WEBHOOK, "99"])
-    def test_webhooks_of_others(self, client: Client, method: str, webhook: str) -> None:
-        """An unknown webhook, or that of another app, is refused."""
-        assert [f"WebhookIdInvalid: the app has no webhook {webhook}"] == messages(
-            client.call(method, f"{PATH}/{webhook}")
+    def test_webhooks_of_others(self, client: Client, method: str) -> None:
+        """The webhook of another app is refused."""
+        assert [f"WebhookIdInvalid: the app has no webhook {FOREIGN_WEBHOOK}"] == messages(
+            client.call(method, f"{PATH}/{FOREIGN_WEBHOOK}")
         )
 
     def test_unknown_fields(self, client: Client) -> None:
         """A field that posts do not have is refused."""
-        assert 400 == client.link("?post.fields=smell").status_code
+        assert 1 == len(messages(client.link("?post.fields=smell")))
         assert [] == client.links()
 
     def test_a_webhook_that_is_deleted(self, client: Client) -> None:
         """Deleting a webhook ends its link."""
         client.link()
         client.call("DELETE", f"/2/webhooks/{WEBHOOK}")
-
         assert [] == client.links()
 
-    @pytest.mark.parametrize(
-        ("tier", "status"), [("self_serve", 403), ("enterprise", 200), ("partner", 200)]
-    )
     @pytest.mark.parametrize(("method", "path"), [("GET", PATH), ("POST", ONE), ("DELETE", ONE)])
-    def test_tiers(self, client: Client, method: str, path: str, tier: str, status: int) -> None:
-        """Only apps above the self-serve tier have links."""
+    def test_tiers(self, client: Client, method: str, path: str) -> None:
+        """Only apps above the self-serve tier have links; the refusal names the app and a tier."""
         client.link()
-        client.desk.change("apps", APP, _tier=tier)
-
-        assert status == client.call(method, path).status_code
-
-    def test_refusal(self, client: Client) -> None:
-        """The refusal names the app, and what it would have to be enrolled in."""
         client.desk.change("apps", APP, _tier="self_serve")
+        refused = client.call(method, path)
 
         assert {
             "type": "http://localhost/2/problems/client-forbidden",
@@ -146,7 +126,9 @@ class TestLinks:
             "registration_url": "https://developer.example.com/en/portal/products",
             "client_id": APP,
             "required_enrollment": "Enterprise",
-        } == client.link().get_json()
+        } == refused.get_json()
+        client.desk.change("apps", APP, _tier="partner")
+        assert 200 == client.call(method, path).status_code
 
 
 class TestDelivery:
@@ -157,15 +139,11 @@ class TestDelivery:
         client.link()
         first, second = client.rule("coffee", tag="drinks"), client.rule("from:northbike_co")
         client.rule("tea")
-        post = client.post("Coffee after the ride")
+        text, id_ = "Coffee after the ride", client.post("Coffee after the ride")["id_str"]
 
         (body,) = client.bodies(receiver)
         assert {
-            "data": {
-                "id": post["id_str"],
-                "text": "Coffee after the ride",
-                "edit_history_post_ids": [post["id_str"]],
-            },
+            "data": {"id": id_, "text": text, "edit_history_post_ids": [id_]},
             "matching_rules": [{"id": first, "tag": "drinks"}, {"id": second, "tag": ""}],
         } == body
 
@@ -179,17 +157,6 @@ class TestDelivery:
         assert ("en", OTHER_USER) == tuple(body["data"][name] for name in ("lang", "author_id"))
         assert ["northbike_co"] == [u["username"] for u in body["includes"]["users"]]
 
-    def test_errors(self, client: Client, receiver: Receiver) -> None:
-        """What an expansion does not find is named in the body."""
-        client.link("?expansions=in_reply_to_user_id")
-        client.rule("coffee")
-        client.post("Coffee", fields={"in_reply_to_user_id_str": "404"})
-
-        (body,) = client.bodies(receiver)
-        assert ["http://localhost/2/problems/resource-not-found"] == [
-            error["type"] for error in body["errors"]
-        ]
-
     def test_what_does_not_match(self, client: Client, receiver: Receiver) -> None:
         """A post that no rule matches is not delivered, and the answer shows why."""
         client.link()
@@ -197,10 +164,8 @@ class TestDelivery:
         answer = client.emit(payload={"id": "1", "text": "coffee"})
 
         assert [] == answer["outlets"]
-        assert (
-            f"filtered stream at webhook {WEBHOOK}: no rule of app {APP} matches; "
-            "POST /_mock/rules/explain shows why"
-        ) in answer["why_not"]
+        reason = f"no rule of app {APP} matches; POST /_mock/rules/explain shows why"
+        assert f"filtered stream at webhook {WEBHOOK}: {reason}" in answer["why_not"]
         assert [] == client.bodies(receiver)
 
     def test_an_event_that_somebody_emits(self, client: Client, receiver: Receiver) -> None:
@@ -223,7 +188,6 @@ class TestDelivery:
         client.link()
         client.rule("coffee")
         answer = client.emit(event_type=event_type, payload={"id": "1", "text": "coffee"})
-
         assert [] == answer["outlets"]
 
     @pytest.mark.parametrize("state", ["protected", "_suspended"])
@@ -238,35 +202,6 @@ class TestDelivery:
 
         assert f"filtered stream at webhook {WEBHOOK}: {reason}" in answer["why_not"]
         assert [] == client.bodies(receiver)
-
-    def test_edits(self, client: Client, receiver: Receiver) -> None:
-        """An edited post is delivered again with its new id and its whole history."""
-        client.link()
-        client.rule("coffee")
-        first = client.post("Coffee")
-        second = client.post("More coffee", previous=first)
-
-        last = client.bodies(receiver)[-1]["data"]
-        assert second["id_str"] == last["id"]
-        assert [first["id_str"], second["id_str"]] == last["edit_history_post_ids"]
-
-    def test_rules_of_other_apps(self, client: Client) -> None:
-        """The rules of another app do not count."""
-        client.link()
-        world = client.desk.world
-        with world.work():
-            world.store.put("stream_rules", "5", {"id": "5", "value": "coffee", "_app_id": "20993"})
-
-        assert [] == client.emit(payload={"id": "1", "text": "coffee"})["outlets"]
-
-    def test_rules_that_are_deleted(self, client: Client) -> None:
-        """A rule that was deleted matches no longer."""
-        client.link()
-        rule = client.rule("coffee")
-        path = "/2/posts/search/stream/rules"
-        client.call("POST", path, json={"delete": {"ids": [rule]}})
-
-        assert [] == client.emit(payload={"id": "1", "text": "coffee"})["outlets"]
 
     def test_replay(self, client: Client, desk: Desk, receiver: Receiver) -> None:
         """What could not be delivered is delivered by a replay, the same body."""

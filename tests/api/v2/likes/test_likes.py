@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 import pytest
 
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS, LIKES
-from tests.refusals import Refusal, refusals
+from tests.api.v2.posts.support import add_user, list_activities, read_metrics, relate
 from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Sandbox, data_of, sandbox
 from tests.walks import walk_both_ways
 
+EMPTY = ("likes", "follows")
 OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
 LIKED, OWN_POST = "1789900000000000004", "1789900000000000009"
 """A post of another user, and one of the caller."""
 REPOST, EDITED = "1789900000000000005", "1789900000000000007"
 """A repost of the first, and the older version of a post of the caller."""
 LIKES_PATH, LIST = f"/2/users/{OWN}/likes", f"/2/users/{OWN}/liked_posts"
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox without likes and follows."""
-    made = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
-    made.clear("likes", "follows")
-    return made
 
 
 def like(box: Sandbox, post_id: str, status: int = 200, keys: Any = HARBOR) -> Any:
@@ -47,18 +39,15 @@ def list_liked(box: Sandbox) -> list[str]:
     return [post["id"] for post in box.read(LIST).get("data", ())]
 
 
-def counts(box: Sandbox, post_id: str = LIKED, user: str = OWN) -> tuple[int, int]:
-    """The likes of a post, and of a user."""
-    fields: Any = {"post.fields": "public_metrics", "user.fields": "public_metrics"}
-    post = box.read(f"/2/posts/{post_id}", keys=BEARER, **fields)["data"]["public_metrics"]
-    liker = box.read(f"/2/users/{user}", keys=BEARER, **fields)["data"]["public_metrics"]
-    return post["like_count"], liker["like_count"]
+def counts(box: Sandbox, post_id: str = LIKED) -> tuple[int, int]:
+    """The likes of a post, and of the caller."""
+    paths = f"/2/posts/{post_id}", f"/2/users/{OWN}"
+    return tuple(read_metrics(box, path)["like_count"] for path in paths)
 
 
-def sent(box: Sandbox) -> list[tuple[str, str, str]]:
+def sent(box: Sandbox) -> list[tuple[str, ...]]:
     """What became of the likes: the type, the user and the direction of each activity."""
-    found = (entry.record for entry in box.world.store.page("activities"))
-    return [(each["event_type"], each["user_id"], each["direction"]) for each in found]
+    return list_activities(box, "event_type", "user_id", "direction")
 
 
 def test_liking_and_unliking(box: Sandbox) -> None:
@@ -82,14 +71,8 @@ def test_events_reach_subscribers(box: Sandbox) -> None:
     subscription = {"event_type": "like.create", "filter": {"user_id": OWN}}
     box.call("POST", "/2/activity/subscriptions", json=subscription)
     hook = box.read("/2/webhooks", keys=BEARER)["data"][0]["id"]
-    with box.world.work():
-        for entry in box.world.store.page("account_activity_subscriptions"):
-            box.world.store.put(
-                "account_activity_subscriptions",
-                entry.key,
-                entry.record | {"user_id": OTHER, "webhook_id": hook},
-            )
-            break
+    key = box.world.store.page("account_activity_subscriptions")[0].key
+    box.change("account_activity_subscriptions", key, user_id=OTHER, webhook_id=hook)
     count = counts(box)[0]
     like(box, LIKED)
     activity = box.world.store.page("activities")[0].record
@@ -112,8 +95,7 @@ def test_ones_own_and_protected(box: Sandbox) -> None:
 
     box.change("users", OTHER, protected=True)
     assert "not authorized to see the Post" in like(box, LIKED, 403)["detail"]
-    with box.world.work():
-        FOLLOWS.add(box.world, OWN, OTHER)
+    relate(box, FOLLOWS, OWN, OTHER)
     like(box, LIKED)
     assert [LIKED, OWN_POST] == list_liked(box)
     assert 1 == len(sent(box))
@@ -175,8 +157,7 @@ def test_events_on_command_change_the_same_records(box: Sandbox) -> None:
 def test_who_likes_is_for_the_author(box: Sandbox) -> None:
     """Others get an empty list; suspended users are left out."""
     for user in (OTHER, INES):
-        with box.world.work():
-            LIKES.add(box.world, user, OWN_POST)
+        relate(box, LIKES, user, OWN_POST)
     path = f"/2/posts/{OWN_POST}/liking_users"
 
     assert [INES, OTHER] == [user["id"] for user in box.read(path)["data"]]
@@ -207,35 +188,19 @@ def test_pages_both_ways(box: Sandbox) -> None:
 
 def test_pages_of_users(box: Sandbox) -> None:
     """Liking users have short tokens, and the latest like first."""
-    with box.world.work():
-        for number in range(1, 8):
-            user = box.record("users", OTHER) | {"id": str(number), "screen_name": f"u{number}"}
-            box.world.store.put("users", str(number), user)
-            LIKES.add(box.world, str(number), OWN_POST)
+    for number in "1234567":
+        add_user(box, number)
+        relate(box, LIKES, number, OWN_POST)
     pages, tokens = walk_both_ways(box, f"/2/posts/{OWN_POST}/liking_users", HARBOR, 3)
 
     assert [["7", "6", "5"], ["4", "3", "2"], ["1"]] == pages
     assert all(len(token) == 16 and token.endswith("ZZZ") for token in tokens)
 
 
-create = partial(Refusal, f"POST {LIKES_PATH}")
-REFUSED = [
-    create("an unknown post", 400, json={"post_id": "1"}, messages=["This post cannot be found."]),
-]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
-
-
 @pytest.mark.parametrize(("blocker", "blocked"), [(OTHER, OWN), (OWN, OTHER)])
 def test_a_block_refuses_likes(box: Sandbox, blocker: str, blocked: str) -> None:
     """Neither of two users can like the posts of the other while one blocks the other."""
-    with box.world.work():
-        BLOCKS.add(box.world, blocker, blocked)
-
+    relate(box, BLOCKS, blocker, blocked)
     like(box, LIKED, 403)
     assert [] == sent(box)
 
@@ -250,22 +215,3 @@ def test_the_window_is_shared() -> None:
     like(box, LIKED, 429)
     box.advance(minutes=15)
     like(box, LIKED)
-
-
-def test_original_names(box: Sandbox) -> None:
-    """Older paths, bodies and answers are taken and given under original names."""
-    headers = {"X-Mock-Names": "original"}
-    body = {"tweet_id": LIKED}
-    liked = box.call("POST", LIKES_PATH, json=body, headers=headers)
-    path = f"/2/users/{OWN}/liked_tweets"
-    query = {"tweet.fields": "referenced_tweets", "expansions": "referenced_tweets.id"}
-    listed = box.call("GET", path, query_string=query, headers=headers).get_json()
-    missing = box.call("POST", LIKES_PATH, json={"tweet_id": "1"}, headers=headers).get_json()
-
-    assert {"liked": True} == data_of(liked)
-    assert "X-Mock-Warnings" not in liked.headers
-    assert [LIKED] == [post["id"] for post in listed["data"]]
-    assert "edit_history_tweet_ids" in listed["data"][0]
-    assert ["1789900000000000001"] == [post["id"] for post in listed["includes"]["tweets"]]
-    assert "This tweet cannot be found." == missing["errors"][0]["message"]
-    assert 200 == box.call("GET", path).status_code

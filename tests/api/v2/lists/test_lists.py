@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -11,21 +10,17 @@ import pytest
 
 from mock_platform.api.v2.lists.records import LIST_MEMBERS, LIST_PINS
 from mock_platform.api.v2.objects.relations import BLOCKS
-from tests.refusals import Refusal, refusals
-from tests.support import BEARER, NORTHBIKE, USER_TOKEN, Keys, Sandbox, sandbox
+from tests.api.v2.posts.support import ids, read_metrics, relate
+from tests.refusals import Refusal, make_refusal_test
+from tests.support import BEARER, NORTHBIKE, USER_TOKEN, Sandbox
 from tests.walks import walk, walk_both_ways
 
+SETTINGS = {"dataset": "small"}
 OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
 ROASTERS, SUPPLIERS, GRAVEL, READING = (f"17153000000000001{number:02}" for number in range(1, 5))
 """Two lists of the main user, of which the second is private; one of each of the others."""
 MEMBERS, FOLLOWED = f"/2/lists/{ROASTERS}/members", f"/2/users/{OWN}/followed_lists"
 PINNED = f"/2/users/{OWN}/pinned_lists"
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox with the lists of the fixtures."""
-    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), dataset="small")
 
 
 def write(box: Sandbox, method: str, path: str, body: Any = None, status: int = 200) -> Any:
@@ -35,16 +30,9 @@ def write(box: Sandbox, method: str, path: str, body: Any = None, status: int = 
     return answer.get_json()["data"]
 
 
-def ids(box: Sandbox, path: str, keys: Keys | str = BEARER, **query: Any) -> list[str]:
-    """The ids that a list has."""
-    return [each["id"] for each in box.read(path, keys=keys, **query).get("data", ())]
-
-
 def count(box: Sandbox, user: str) -> int:
     """In how many lists a user is said to be."""
-    query: Any = {"user.fields": "public_metrics"}
-    shown = box.read(f"/2/users/{user}", keys=BEARER, **query)
-    return int(shown["data"]["public_metrics"]["listed_count"])
+    return int(read_metrics(box, f"/2/users/{user}")["listed_count"])
 
 
 def show(box: Sandbox, list_id: str, *fields: str) -> list[Any]:
@@ -79,14 +67,10 @@ def test_the_owner_is_an_expansion(box: Sandbox) -> None:
     both = box.read(f"/2/users/{OWN}/owned_lists", **query)
 
     assert {"id": GRAVEL, "name": "Gravel and coffee", "owner_id": OTHER} == one["data"]
-    assert (OTHER, False) == (
-        one["includes"]["users"][0]["id"],
-        one["includes"]["users"][0]["protected"],
-    )
-    assert ([SUPPLIERS, ROASTERS], [OWN]) == (
-        [each["id"] for each in both["data"]],
-        [each["id"] for each in both["includes"]["users"]],
-    )
+    (owner,) = one["includes"]["users"]
+    assert (OTHER, False) == (owner["id"], owner["protected"])
+    assert [SUPPLIERS, ROASTERS] == [each["id"] for each in both["data"]]
+    assert [OWN] == [each["id"] for each in both["includes"]["users"]]
 
 
 def test_members_and_their_counts(box: Sandbox) -> None:
@@ -123,7 +107,6 @@ def test_private_lists_are_their_owners(box: Sandbox) -> None:
 def test_counts_follow_the_lists_of_a_world(box: Sandbox) -> None:
     """A user without a stored number is in as many lists as strangers see."""
     box.change("users", INES, listed_count=0)
-
     assert [ROASTERS] == ids(box, f"/2/users/{INES}/list_memberships")
     assert 1 == count(box, INES)
 
@@ -131,17 +114,14 @@ def test_counts_follow_the_lists_of_a_world(box: Sandbox) -> None:
 def test_a_list_turns_private_and_public(box: Sandbox) -> None:
     """It loses its followers and their pins but not its owner's, and is counted again later."""
     before, path = count(box, INES), f"/2/lists/{ROASTERS}"
-    with box.world.work():
-        LIST_PINS.add(box.world, INES, ROASTERS)
+    relate(box, LIST_PINS, INES, ROASTERS)
     assert [INES] == ids(box, f"{path}/followers")
 
     for _ in range(2):
         write(box, "PUT", path, {"private": True})
         assert before - 1 == count(box, INES)
-    assert ([], [0]) == (
-        ids(box, f"{path}/followers", USER_TOKEN),
-        show(box, ROASTERS, "follower_count"),
-    )
+    assert [] == ids(box, f"{path}/followers", USER_TOKEN)
+    assert [0] == show(box, ROASTERS, "follower_count")
     assert [OWN] == LIST_PINS.list_sources(box.world, ROASTERS)
     write(box, "PUT", path, {"private": False, "name": "Open"})
     assert (before, ["Open", 2]) == (count(box, INES), show(box, ROASTERS, "name", "member_count"))
@@ -192,9 +172,8 @@ def test_posts_of_members(box: Sandbox) -> None:
     make_post(box, "14", nullcast=True)
     make_post(box, "15", community_id="1493446837214187523")
     for id_ in ("16", "17"):
-        make_post(
-            box, id_, edit_history_post_ids=["16", "17"], created_at="2026-11-22T10:30:00.000Z"
-        )
+        at = "2026-11-22T10:30:00.000Z"
+        make_post(box, id_, edit_history_post_ids=["16", "17"], created_at=at)
 
     assert ["11", "17", "12", *before] == ids(box, path)
     assert ["11"] == ids(box, f"/2/lists/{ROASTERS}/tweets", max_results=1)
@@ -252,7 +231,6 @@ def test_lists_of_a_protected_user(box: Sandbox) -> None:
     """The lists of a protected user are for the user and accepted followers."""
     box.change("users", OTHER, protected=True)
     path = f"/2/users/{OTHER}/owned_lists"
-
     assert ["errors"] == list(box.read(path, keys=BEARER))
     assert [GRAVEL] == ids(box, path, NORTHBIKE)
 
@@ -262,7 +240,6 @@ def test_nothing_is_told(box: Sandbox) -> None:
     before = box.world.store.version("events")
     write(box, "POST", MEMBERS, {"user_id": OWN})
     write(box, "POST", FOLLOWED, {"list_id": READING})
-
     assert before == box.world.store.version("events")
 
 
@@ -271,8 +248,6 @@ add = partial(Refusal, f"POST {MEMBERS}")
 follow, pin = partial(Refusal, f"POST {FOLLOWED}"), partial(Refusal, f"POST {PINNED}")
 FORBIDDEN: Any = {"problem": "about:blank", "shows": {"title": "Forbidden"}}
 REFUSED = [
-    Refusal("PUT /2/lists/1", "a change of nothing", 400, json={"name": "x"},
-            messages=["You cannot update a List that does not exist."]),
     Refusal(f"PUT /2/lists/{SUPPLIERS}", "a change of a hidden list", 400, json={}, keys=NORTHBIKE,
             messages=["You cannot update a List that does not exist."]),
     Refusal(f"PUT /2/lists/{GRAVEL}", "a change of a foreign list", 403, json={},
@@ -284,36 +259,13 @@ REFUSED = [
             text="You are not allowed to add members to this List.", **FORBIDDEN),
     Refusal(f"DELETE /2/lists/{GRAVEL}/members/{OWN}", "a removal from a foreign list", 403,
             text="You are not allowed to delete members from this List.", **FORBIDDEN),
-    Refusal("DELETE /2/lists/1", "a deletion of nothing", 404, problem="resource-not-found",
-            text="Could not find list with id: [1]."),
-    Refusal("GET /2/lists/1", "no such list", 404, keys=BEARER, problem="resource-not-found",
-            shows={"resource_type": "list", "parameter": "id"}),
-    add("an unknown user", 400, json={"user_id": "1"},
-        messages=["Could not find user with id: [1]."]),
-    follow("an unknown list", 400, json={"list_id": "1"},
-           messages=["Could not find list with id: [1]."]),
     follow("one's own list", 400, json={"list_id": ROASTERS}, messages=["follow your own List"]),
     Refusal(f"POST /2/users/{OTHER}/followed_lists", "a hidden list", 400, keys=NORTHBIKE,
             json={"list_id": SUPPLIERS}, messages=["Could not find list"]),
     pin("a list that is not followed", 403, json={"list_id": READING},
         text="You are not allowed to pin this List.", **FORBIDDEN),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
-
-
-@pytest.mark.parametrize("scope", ["list.read", "list.write", "post.read", "users.read"])
-def test_scopes(box: Sandbox, scope: str) -> None:
-    """A token of a user needs four scopes to make a list."""
-    scopes = box.record("tokens", USER_TOKEN)["scopes"]
-    box.change("tokens", USER_TOKEN, scopes=[each for each in scopes if each != scope])
-
-    refused = create("scope", 403, json={"name": "x"}, keys=USER_TOKEN, text=scope)
-    refused.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)
 
 
 def test_a_user_who_blocks_the_owner(box: Sandbox) -> None:
@@ -322,9 +274,8 @@ def test_a_user_who_blocks_the_owner(box: Sandbox) -> None:
         BLOCKS.add(box.world, INES, OWN)
         LIST_MEMBERS.remove(box.world, ROASTERS, INES)
 
-    add("blocked", 403, json={"user_id": INES}, text="You are not allowed to add members").check(
-        box
-    )
+    text = "You are not allowed to add members"
+    add("blocked", 403, json={"user_id": INES}, text=text).check(box)
 
 
 def test_the_ceilings(box: Sandbox) -> None:
@@ -346,17 +297,3 @@ def test_the_ceilings(box: Sandbox) -> None:
     write(box, "POST", PINNED, {"list_id": "3"})
     pin("pins", 400, json={"list_id": "4"}, messages=["already pinned 5 Lists"]).check(box)
     write(box, "POST", PINNED, {"list_id": "3"})
-
-
-def test_original_names(box: Sandbox) -> None:
-    """With original names the posts of a list are under the older path and in older words."""
-    make_post(box, "11")
-    query: Any = {"tweet.fields": "edit_history_tweet_ids", "max_results": 1}
-    answer = box.call(
-        "GET",
-        f"/2/lists/{ROASTERS}/tweets",
-        query_string=query,
-        headers={"X-Mock-Names": "original"},
-    )
-
-    assert ["11"] == answer.get_json()["data"][0]["edit_history_tweet_ids"]

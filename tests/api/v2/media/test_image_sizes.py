@@ -20,18 +20,13 @@ LOSSY = b"RIFF\x00\x00\x00\x00WEBPVP8 " + bytes(10) + struct.pack("<HH", 320, 0x
 
 @pytest.mark.parametrize(
     ("content", "facts"),
-    [
-        (make_png(1200, 628), ("image/png", 1200, 628)),
-        (GIF, ("image/gif", 480, 270)),
-        (JPEG + FRAME, ("image/jpeg", 1200, 628)),
-        (JPEG + TABLE + b"\xff" + FRAME, ("image/jpeg", 1200, 628)),
-        (JPEG, ("image/jpeg", None, None)),
-        (LOSSLESS, ("image/webp", 2, 5)),
-        (EXTENDED, ("image/webp", 800, 600)),
-        (LOSSY, ("image/webp", 320, 240)),
-        (b"RIFF\x00\x00\x00\x00WEBPVP9 ", ("image/webp", None, None)),
-    ],
-)
+    [(make_png(1200, 628), ("image/png", 1200, 628)), (GIF, ("image/gif", 480, 270)),
+     (JPEG + FRAME, ("image/jpeg", 1200, 628)),
+     (JPEG + TABLE + b"\xff" + FRAME, ("image/jpeg", 1200, 628)),
+     (JPEG, ("image/jpeg", None, None)), (LOSSLESS, ("image/webp", 2, 5)),
+     (EXTENDED, ("image/webp", 800, 600)), (LOSSY, ("image/webp", 320, 240)),
+     (b"RIFF\x00\x00\x00\x00WEBPVP9 ", ("image/webp", None, None))],
+)  # fmt: skip
 def test_known_kinds(content: bytes, facts: tuple[str, int | None, int | None]) -> None:
     """Kind and sizes are found, sizes only where the first bytes have them."""
     assert ImageFacts(*facts) == read_image(content)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-
 from mock_platform.api.v2.objects.relations import FOLLOWS
-from tests.refusals import Refusal, refusals
-from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox, sandbox
+from tests.api.v2.posts.support import relate
+from tests.refusals import Refusal, make_refusal_test
+from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox
 
 POST = "1712850617439551491"
 VIDEO = "7_1712850617439550009"
@@ -19,12 +17,6 @@ UNUSED = "3_1712850617439550003"
 """An image that no post has."""
 FILE = "24_1712850617439560008"
 OWN, OTHER = "2244994945", "3805104374"
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox with a frozen clock."""
-    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
 
 
 def look_up(box: Sandbox, keys: Keys | str, *media_keys: str, fields: str = "url") -> Any:
@@ -69,8 +61,7 @@ def test_media_of_hidden_and_of_deleted_posts(box: Sandbox) -> None:
         assert error["type"].endswith("/not-authorized-for-resource")
     alone = box.call("GET", f"/2/media/{VIDEO}", keys=NORTHBIKE)
     assert 403 == alone.status_code
-    with box.world.work():
-        FOLLOWS.add(box.world, OTHER, OWN)
+    relate(box, FOLLOWS, OTHER, OWN)
     assert "data" in look_up(box, NORTHBIKE, VIDEO)
     assert 200 == box.call("DELETE", f"/2/posts/{POST}").status_code
 
@@ -94,17 +85,6 @@ def test_private_metrics(box: Sandbox) -> None:
 
 
 REFUSED = [
-    Refusal("GET /2/media/3_1", "unknown media", 404, keys=BEARER, problem="resource-not-found"),
     Refusal(f"GET /2/media/{FILE}", "a file of subtitles", 404, problem="resource-not-found"),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong."""
-    row.check(box)
-
-
-def test_a_hundred_keys(box: Sandbox) -> None:
-    """A hundred keys are taken."""
-    assert 100 == len(look_up(box, BEARER, *(f"3_{n}" for n in range(100)))["errors"])
+test_what_is_refused = make_refusal_test(REFUSED)

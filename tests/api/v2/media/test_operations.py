@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,11 +18,14 @@ from mock_platform.api.v2.media.uploads import (
     find_own_media,
     keep_media,
 )
-from tests.api.oauth.app_client import AppClient, messages
+from mock_platform.world.store.interface import Record
+from tests.api.oauth.app_client import messages
 from tests.images import make_png
-from tests.support import ACCOUNT, HARBOR, NORTHBIKE, Keys, signed
-from tests.support_replay import Desk
+from tests.refusals import Refusal, make_refusal_test
+from tests.support import ACCOUNT, HARBOR, NORTHBIKE, Keys, Sandbox, data_of
+from tests.support_replay import NOW
 
+SETTINGS = {"freeze": NOW}
 PATH = "/2/media/upload"
 USER, OTHER_USER = "2244994945", "3805104374"
 PNG = make_png(1200, 628)
@@ -34,10 +38,7 @@ def write_form(content: bytes | None, **values: str) -> dict[str, Any]:
     boundary, others = encode_multipart(values, boundary="cut")
     head = b'--cut\r\nContent-Disposition: form-data; name="media"; filename="file"\r\n\r\n'
     file = b"" if content is None else head + content
-    return {
-        "data": file + others,
-        "content_type": f"multipart/form-data; boundary={boundary}",
-    }
+    return {"data": file + others, "content_type": f"multipart/form-data; boundary={boundary}"}
 
 
 def encode(content: bytes) -> str:
@@ -45,578 +46,477 @@ def encode(content: bytes) -> str:
     return base64.b64encode(content).decode()
 
 
-class Client(AppClient):
-    """Uploads as a user."""
-
-    path = PATH
-
-    def send(
-        self, path: str = PATH, *, keys: Keys | None = HARBOR, method: str = "POST", **more: Any
-    ) -> TestResponse:
-        """Send a request that a user signed."""
-        return self.call(method, path, keys=keys, **more)
-
-    def image(self, content: bytes = PNG, **body: Any) -> TestResponse:
-        """Upload a whole image."""
-        whole = {"media": encode(content), "media_category": "post_image"} | body
-        return self.send(json={name: value for name, value in whole.items() if value is not None})
-
-    def begin(self, total: int = len(VIDEO), **body: Any) -> str:
-        """Begin an upload; its id."""
-        whole = {"media_type": "video/mp4", "media_category": "post_video", "total_bytes": total}
-        return self.data(self.send(f"{PATH}/initialize", json=whole | body))["id"]  # type: ignore[no-any-return]
-
-    def append(self, media_id: str, content: bytes = VIDEO, index: int = 0) -> TestResponse:
-        """Add a segment."""
-        body = {"media": encode(content), "segment_index": index}
-        return self.send(f"{PATH}/{media_id}/append", json=body)
-
-    def finalize(self, media_id: str) -> TestResponse:
-        """Finish an upload."""
-        return self.send(f"{PATH}/{media_id}/finalize")
-
-    def status(self, media_id: str, **more: Any) -> TestResponse:
-        """Ask how far an upload is."""
-        return self.send(f"{PATH}?command=STATUS&media_id={media_id}", method="GET", **more)
-
-    def video(self) -> dict[str, Any]:
-        """Upload a whole video."""
-        media_id = self.begin()
-        assert 200 == self.append(media_id).status_code
-        return self.data(self.finalize(media_id))
-
-    def data(self, answer: TestResponse) -> dict[str, Any]:
-        """The data of a success."""
-        assert 200 == answer.status_code, answer.get_data(as_text=True)
-        found: dict[str, Any] = answer.get_json()["data"]
-        return found
-
-    def media(self, key: str) -> dict[str, Any]:
-        """Media as stored."""
-        return self.desk.record("media", key)
+IMAGE = {"media": encode(PNG), "media_category": "post_image"}
+WHOLE = {"media_type": "video/mp4", "media_category": "post_video", "total_bytes": len(VIDEO)}
 
 
-class TestWhole:
-    """Images are uploaded in one request."""
+def send(box: Sandbox, step: str = "", **more: Any) -> TestResponse:
+    """Send a request of the well-known user to an address below that of uploads."""
+    return box.call("POST", f"{PATH}{step}", **more)
 
-    def test_answer(self, client: Client) -> None:
-        """The answer has the id, the key, the size, and how long the image waits to be used."""
-        data = client.data(client.image())
 
-        assert {
-            "id": data["id"],
-            "media_key": f"3_{data['id']}",
-            "size": len(PNG),
-            "expires_after_secs": DAY,
-        } == data
+def upload_image(box: Sandbox, content: bytes = PNG, keys: Keys = HARBOR, **body: Any) -> Any:
+    """Upload a whole image; the data of the answer."""
+    whole = IMAGE | {"media": encode(content)} | body
+    return data_of(send(box, json=whole, keys=keys))
 
-    def test_record(self, client: Client) -> None:
-        """The image is media of the user, with the sizes that its file says."""
-        media = client.media(client.data(client.image())["media_key"])
 
-        assert ("IMAGE", "POST_IMAGE") == (media["media_type"], media["media_category"])
-        assert (1200, 628, USER) == (media["_width"], media["_height"], media["_user_id"])
-        assert media["media_url"].endswith(".png")
+def begin(box: Sandbox, **body: Any) -> str:
+    """Begin an upload; its id."""
+    return str(data_of(send(box, "/initialize", json=WHOLE | body))["id"])
 
-    def test_multipart(self, client: Client) -> None:
-        """A multipart form carries the bytes themselves."""
-        form = write_form(PNG, media_category="post_image")
 
-        data = client.data(client.send(**form))
+def append(box: Sandbox, media_id: str, content: bytes = VIDEO, index: int = 0) -> TestResponse:
+    """Add a segment."""
+    body = {"media": encode(content), "segment_index": index}
+    return send(box, f"/{media_id}/append", json=body)
 
-        assert (len(PNG), 1200) == (data["size"], client.media(data["media_key"])["_width"])
 
-    def test_form(self, client: Client) -> None:
-        """A form carries base64 like JSON, and is part of the signature."""
-        form = {"media": encode(PNG), "media_category": "post_image"}
-        headers = signed("POST", f"http://localhost{PATH}", HARBOR, form)
+def finalize(box: Sandbox, media_id: str) -> TestResponse:
+    """Finish an upload."""
+    return send(box, f"/{media_id}/finalize")
 
-        answer = client.desk.client.post(PATH, data=form, headers=headers)
 
-        assert len(PNG) == client.data(answer)["size"]
+def ask(box: Sandbox, media_id: str, keys: Keys = HARBOR) -> TestResponse:
+    """Ask how far an upload is."""
+    return box.ask("GET", PATH, keys=keys, command="STATUS", media_id=media_id)
 
-    @pytest.mark.parametrize("name", sorted(CATEGORIES))
-    def test_categories(self, client: Client, name: str) -> None:
-        """Images and subtitles are uploaded at once, everything else in segments."""
-        answer = client.image(media_category=name)
 
-        if name in SIMPLE and name != "subtitles":
-            assert 200 == answer.status_code
-        elif name == "subtitles":
-            assert 200 == client.image(b"WEBVTT", media_category=name).status_code
-        else:
-            (message,) = messages(answer)
-            assert "post_image, dm_image, subtitles" in message
-            assert f"upload {name} in segments" in message
+def upload_video(box: Sandbox) -> Any:
+    """Upload a whole video; the data of the answer."""
+    media_id = begin(box)
+    assert 200 == append(box, media_id).status_code
+    return data_of(finalize(box, media_id))
 
-    def test_older_word(self, client: Client) -> None:
-        """The older word of a category is accepted."""
-        key = client.data(client.image(media_category="tweet_image"))["media_key"]
 
-        assert "POST_IMAGE" == client.media(key)["media_category"]
+def advance(box: Sandbox, seconds: float) -> None:
+    """Let the clock go on."""
+    box.world.clock.advance(seconds)
 
-    @pytest.mark.parametrize("name", ["media", "media_category"])
-    def test_required(self, client: Client, name: str) -> None:
-        """Content and category are required."""
-        assert [f"{name} is required"] == messages(client.image(PNG, **{name: None}))
 
-    @pytest.mark.parametrize(
-        ("size", "accepted"), [(0, False), (1, True), (5_242_880, True), (5_242_881, False)]
-    )
-    def test_size(self, client: Client, size: int, accepted: bool) -> None:
-        """An image has 1 byte to 5 MiB."""
-        answer = client.send(**write_form(bytes(size), media_category="post_image"))
+# -- whole images ----------------------------------------------------------------------------------
 
-        assert accepted == (200 == answer.status_code)
-        if not accepted:
-            assert [f"post_image must have 1 to 5242880 bytes, got {size}"] == messages(answer)
 
-    def test_content_is_not_repeated(self, client: Client) -> None:
-        """A refusal does not repeat the content."""
-        answer = client.send(**write_form(b"", media_category="post_image"))
+def test_an_image(box: Sandbox) -> None:
+    """The answer has id, key, size and how long it waits; the record the sizes of the file."""
+    data = upload_image(box)
+    media = box.record("media", data["media_key"])
 
+    key = f"3_{data['id']}"
+    assert {"id": data["id"], "media_key": key, "size": len(PNG), "expires_after_secs": DAY} == data
+    assert ("IMAGE", "POST_IMAGE") == (media["media_type"], media["media_category"])
+    assert (1200, 628, USER) == (media["_width"], media["_height"], media["_user_id"])
+    assert media["media_url"].endswith(".png")
+
+
+@pytest.mark.parametrize(
+    "more", [write_form(PNG, media_category="post_image"), {"form": IMAGE}], ids=["parts", "form"]
+)
+def test_forms(box: Sandbox, more: dict[str, Any]) -> None:
+    """A multipart form carries the bytes themselves, a signed form base64 like JSON."""
+    data = data_of(send(box, **more))
+    assert (len(PNG), 1200) == (data["size"], box.record("media", data["media_key"])["_width"])
+
+
+@pytest.mark.parametrize("name", sorted(CATEGORIES))
+def test_categories(box: Sandbox, name: str) -> None:
+    """Images and subtitles are uploaded at once, everything else in segments."""
+    content = b"WEBVTT" if name == "subtitles" else PNG
+    answer = send(box, json={"media": encode(content), "media_category": name})
+
+    if name in SIMPLE:
+        assert 200 == answer.status_code
+    else:
+        (message,) = messages(answer)
+        assert "post_image, dm_image, subtitles" in message
+        assert f"upload {name} in segments" in message
+
+
+@pytest.mark.parametrize(
+    ("size", "accepted"), [(0, False), (1, True), (5_242_880, True), (5_242_881, False)]
+)
+def test_size(box: Sandbox, size: int, accepted: bool) -> None:
+    """An image has 1 byte to 5 MiB."""
+    answer = send(box, **write_form(bytes(size), media_category="post_image"))
+
+    assert accepted == (200 == answer.status_code)
+    if not accepted:
+        assert [f"post_image must have 1 to 5242880 bytes, got {size}"] == messages(answer)
         assert {"media": []} == answer.get_json()["errors"][0]["parameters"]
-        assert len(client.image(media="=" * 100_000).get_data()) < 60_000
-
-    def test_broken_base64(self, client: Client) -> None:
-        """A content that is not base64 is refused."""
-        (message,) = messages(client.image(media="no base64!"))
-
-        assert "base64" in message
-
-    def test_wrong_type(self, client: Client) -> None:
-        """The type of the file must be one of its category's, named or found in the file."""
-        assert 1 == len(messages(client.image(media_type="image/gif")))
-        (message,) = messages(client.image(b"GIF89a" + bytes(20)))
-        assert "media is image/gif, which is not accepted for post_image" == message
-
-    def test_unknown_content(self, client: Client) -> None:
-        """A content that is no known image is accepted with a warning."""
-        answer = client.image(b"pixels")
-
-        media = client.media(client.data(answer)["media_key"])
-        assert (None, None) == (media["_width"], media["_height"])
-        assert "no-effect" in answer.headers["X-Mock-Warnings"]
-
-    def test_other_bodies(self, client: Client) -> None:
-        """A body of another type is refused, and so is one that is no object."""
-        wrong = client.send(data=b"x", content_type="text/plain")
-
-        assert 415 == wrong.status_code
-        assert "application/json or multipart/form-data" in wrong.get_json()["detail"]
-        assert ["The body must be an object."] == messages(client.send(json=[]))
-        assert 1 == len(messages(client.send(data=b"x", content_type="multipart/form-data")))
-
-
-class TestSegments:
-    """Everything can be uploaded in segments."""
-
-    def test_story(self, client: Client) -> None:
-        """A video of three segments becomes media of the user."""
-        parts = [VIDEO[:700], VIDEO[700:1400], VIDEO[1400:]]
-        started = client.send(
-            f"{PATH}/initialize",
-            json={
-                "media_type": "video/mp4",
-                "media_category": "amplify_video",
-                "total_bytes": len(VIDEO),
-            },
-        )
-        begun = client.data(started)
-        added = [client.data(client.append(begun["id"], part, n)) for n, part in enumerate(parts)]
-        done = client.data(client.finalize(begun["id"]))
-
-        key = f"13_{begun['id']}"
-        assert {"id": begun["id"], "media_key": key, "expires_after_secs": DAY} == begun
-        expiry = int(client.desk.world.clock.now().timestamp()) + DAY
-        assert [{"expires_at": expiry}] * 3 == added
-        assert (
-            begun
-            | {
-                "size": len(VIDEO),
-                "processing_info": {"state": "succeeded", "progress_percent": 100},
-            }
-            == done
-        )
-        assert ("VIDEO", "AMPLIFY_VIDEO") == (
-            client.media(key)["media_type"],
-            client.media(key)["media_category"],
-        )
-
-    @pytest.mark.parametrize("form", ["query", "form", "json", "multipart"])
-    def test_commands(self, client: Client, form: str) -> None:
-        """The guide's way: each step is a command on the path of the upload."""
-
-        def step(**values: Any) -> dict[str, Any]:
-            text = {name: str(value) for name, value in values.items() if name != "media"}
-            if form == "json":
-                more = {"media": encode(values["media"])} if "media" in values else {}
-                return client.data(client.send(json=values | more))
-            if form == "multipart" or "media" in values:
-                return client.data(client.send(**write_form(values.get("media"), **text)))
-            if form == "query":
-                query = "&".join(f"{name}={value}" for name, value in text.items())
-                return client.data(client.send(f"{PATH}?{query}"))
-            headers = signed("POST", f"http://localhost{PATH}", HARBOR, text)
-            return client.data(client.desk.client.post(PATH, data=text, headers=headers))
-
-        begun = step(command="INIT", media_type="image/png", total_bytes=len(PNG))
-        step(command="APPEND", media_id=begun["id"], segment_index=0, media=PNG)
-        done = step(command="FINALIZE", media_id=begun["id"])
-
-        assert len(PNG) == done["size"]
-        media = client.media(done["media_key"])
-        assert (1200, "IMAGE", None) == (
-            media["_width"], media["media_type"], media["media_category"]
-        )  # fmt: skip
-
-    @pytest.mark.parametrize(
-        ("command", "missing"),
-        [
-            ("INIT", ["media_type", "total_bytes"]),
-            ("APPEND", ["media_id", "media", "segment_index"]),
-            ("FINALIZE", ["media_id"]),
-        ],
-    )
-    def test_what_a_command_needs(self, client: Client, command: str, missing: list[str]) -> None:
-        """Each command names what it misses."""
-        found = messages(client.send(json={"command": command}))
-
-        assert [f"{name} is required with command {command}" for name in missing] == found
-
-    def test_any_order(self, client: Client) -> None:
-        """Segments may come in any order, and again."""
-        media_id = client.begin()
-        client.append(media_id, VIDEO[:9], 1)
-        client.append(media_id, VIDEO[1000:], 1)
-        client.append(media_id, VIDEO[:1000], 0)
-
-        assert len(VIDEO) == client.data(client.finalize(media_id))["size"]
-
-    def test_missing_segment(self, client: Client) -> None:
-        """A gap is refused, and the upload goes on."""
-        media_id = client.begin()
-        client.append(media_id, VIDEO[:10], 0)
-        client.append(media_id, VIDEO[10:], 2)
-
-        assert ["segment 1 is missing; the upload has 0, 2"] == messages(client.finalize(media_id))
-        assert client.begin() != media_id
-
-    def test_missing_bytes(self, client: Client) -> None:
-        """An upload must have all its bytes; one byte less is refused."""
-        media_id = client.begin()
-        assert [f"0 of {len(VIDEO)} bytes have arrived"] == messages(client.finalize(media_id))
-        client.append(media_id, VIDEO[:-1])
-        assert [f"{len(VIDEO) - 1} of {len(VIDEO)} bytes have arrived"] == messages(
-            client.finalize(media_id)
-        )
-        client.append(media_id, VIDEO[-1:], 1)
-
-        assert 200 == client.finalize(media_id).status_code
-
-    def test_too_many_bytes(self, client: Client) -> None:
-        """A segment that goes beyond total_bytes is refused."""
-        media_id = client.begin(total=10)
-
-        assert 200 == client.append(media_id, VIDEO[:10]).status_code
-        (message,) = messages(client.append(media_id, b"x", 1))
-        assert "has 11 bytes, and total_bytes is 10" in message
-
-    @pytest.mark.parametrize(
-        ("size", "accepted"),
-        [(0, False), (1, True), (CHUNK_BYTES, True), (CHUNK_BYTES + 1, False)],
-    )
-    def test_size_of_a_segment(self, client: Client, size: int, accepted: bool) -> None:
-        """A segment has 1 byte to 5 MiB."""
-        media_id = client.begin(total=MOST_BYTES)
-        form = write_form(bytes(size), segment_index="0")
-
-        answer = client.send(f"{PATH}/{media_id}/append", **form)
-
-        assert accepted == (200 == answer.status_code)
-
-    @pytest.mark.parametrize(("index", "accepted"), [(-1, False), (0, True), (999, True),
-                                                     (1000, False)])  # fmt: skip
-    def test_index(self, client: Client, index: int, accepted: bool) -> None:
-        """An upload has 1,000 segments, the first of which is 0."""
-        assert accepted == (200 == client.append(client.begin(), index=index).status_code)
-
-    @pytest.mark.parametrize(
-        ("category", "file_type", "most"),
-        [
-            ("post_image", "image/jpeg", 5 * 1024 * 1024),
-            ("post_gif", "image/gif", 15 * 1024 * 1024),
-            ("post_video", "video/mp4", MOST_BYTES),
-        ],
-    )
-    def test_total(self, client: Client, category: str, file_type: str, most: int) -> None:
-        """The size of a file is limited by its category."""
-        body = {"media_type": file_type, "media_category": category}
-        statuses = [
-            client.send(f"{PATH}/initialize", json=body | {"total_bytes": total}).status_code
-            for total in (0, 1, most, most + 1)
-        ]
-
-        assert [400, 200, 200, 400] == statuses
-
-    def test_type_and_category(self, client: Client) -> None:
-        """The type of a file must be one of its category's."""
-        body = {"media_type": "image/png", "media_category": "post_video", "total_bytes": 5}
-
-        (message,) = messages(client.send(f"{PATH}/initialize", json=body))
-
-        assert "media_type must be one of video/mp4" in message
-
-    def test_required(self, client: Client) -> None:
-        """Type and size are required to begin, content and index for a segment."""
-        assert 2 == len(messages(client.send(f"{PATH}/initialize", json={})))
-        assert 2 == len(messages(client.send(f"{PATH}/{client.begin()}/append", json={})))
-
-    def test_memory(self, client: Client) -> None:
-        """Of the content, nothing is kept but its size."""
-        media_id = client.begin(total=MOST_BYTES)
-        client.append(media_id, b"cayenne sauce" * 1000)
-
-        assert {"0": 13_000} == client.desk.record("uploads", media_id)["segments"]
-        assert "cayenne" not in str(client.desk.client.get("/_mock/state").get_json())
-
-    def test_finalize_again(self, client: Client) -> None:
-        """A finalize that is sent again answers the same."""
-        media_id = client.begin()
-        client.append(media_id)
-        first = client.data(client.finalize(media_id))
-
-        again = client.finalize(media_id)
-
-        assert first == client.data(again)
-        assert "media.finished-twice" in again.headers["X-Mock-Assumptions"]
-
-
-class TestAccess:
-    """Uploads belong to their user, and do not wait for ever."""
-
-    @pytest.mark.parametrize("step", ["append", "finalize", "status"])
-    def test_unknown(self, client: Client, step: str) -> None:
-        """An unknown upload is not found."""
-        answer = getattr(client, step)("77")
-
-        assert 404 == answer.status_code
-        body = answer.get_json()
-        assert ("media", "77") == (body["resource_type"], body["resource_id"])
-        parameter = "media_id" if step == "status" else "id"
-        assert f"Could not find media with {parameter}: [77]." == body["detail"]
-
-    def test_another_user(self, client: Client) -> None:
-        """What another user uploads does not exist for this one, unless it is shared."""
-        mine, shared = client.begin(), client.begin(additional_owners=[OTHER_USER])
-        for media_id in (mine, shared):
-            client.append(media_id)
-            assert 404 == client.status(media_id, keys=NORTHBIKE).status_code
-            client.finalize(media_id)
-
-        statuses = [client.status(each, keys=NORTHBIKE).status_code for each in (mine, shared)]
-        assert [404, 200] == statuses
-
-    def test_expiry_of_an_upload(self, client: Client) -> None:
-        """An upload can be continued for 24 hours."""
-        early, late = client.begin(), client.begin()
-        client.desk.world.clock.advance(DAY - 1)
-        assert 200 == client.append(early).status_code
-        assert 1 == client.data(client.status(late))["expires_after_secs"]
-        client.desk.world.clock.advance(1)
-
-        assert 404 == client.append(late).status_code
-        assert 404 == client.finalize(early).status_code
-
-    def test_a_moment_after_the_start(self, client: Client) -> None:
-        """A second that has begun counts whole: a new upload exists for 86,400 seconds."""
-        clock = client.desk.world.clock
-        begun = client.begin()
-        clock.advance(0.004)
-        seconds = client.data(client.status(begun))["expires_after_secs"]
-        clock.advance(0.996)
-
-        left = client.data(client.status(begun))["expires_after_secs"]
-        assert (DAY, DAY - 1) == (seconds, left)
-
-    def test_expiry_of_media(self, client: Client) -> None:
-        """Media are gone after 24 hours, unless something refers to them."""
-        world = client.desk.world
-        used, unused = client.data(client.image())["id"], client.data(client.image())["id"]
-        media = find_own_media(world, USER, used)
-        assert media is not None
-        with world.work():
-            keep_media(world, media)
-        world.clock.advance(DAY - 1)
-        assert find_own_media(world, USER, unused) is not None
-        world.clock.advance(1)
-
-        assert find_own_media(world, USER, unused) is None
-        assert find_own_media(world, USER, used) is not None
-        assert "expires_after_secs" not in client.data(client.status(used))
-        assert 404 == client.status(unused).status_code
-
-
-class TestProcessing:
-    """GIFs and videos are processed before they can be used."""
-
-    def set_pace(self, desk: Desk, progression: str, **more: Any) -> None:
-        """Say how processing moves."""
-        with desk.world.work():
-            desk.world.transitions.set_pace("media_upload", progression=progression, **more)
-
-    def test_images_are_not_processed(self, client: Client) -> None:
-        """An image is usable at once."""
-        assert "processing_info" not in client.data(client.image())
-
-    def test_polls(self, client: Client) -> None:
-        """With polls, STATUS is asked until the video is processed."""
-        self.set_pace(client.desk, "polls", polls=2)
-
-        done = client.video()
-        seen = [client.data(client.status(done["id"]))["processing_info"] for _ in range(2)]
-
-        assert {"state": "pending", "check_after_secs": 1} == done["processing_info"]
-        assert [
-            {"state": "in_progress", "check_after_secs": 1},
-            {"state": "succeeded", "progress_percent": 100},
-        ] == seen
-
-    def test_time(self, client: Client) -> None:
-        """With time, the answer says how far it is and when to ask again."""
-        self.set_pace(client.desk, "time", seconds=40)
-        done = client.video()
-        client.desk.world.clock.advance(10)
-
-        info = client.data(client.status(done["id"]))["processing_info"]
-
-        assert {"state": "in_progress", "check_after_secs": 30, "progress_percent": 25} == info
-        client.desk.world.clock.advance(30)
-        info = client.data(client.status(done["id"]))["processing_info"]
-        assert "succeeded" == info["state"]
-
-    def test_failure(self, client: Client) -> None:
-        """A video whose processing has failed cannot be used."""
-        self.set_pace(client.desk, "manual")
-        done = client.video()
-        media = client.media(done["media_key"])
-        assert "it is still being processed" == explain_unusable(client.desk.world, media)
-
-        client.desk.client.post(
-            f"/_mock/transitions/media_upload/{done['media_key']}", json={"to": "failed"}
-        )
-
-        info = client.data(client.status(done["id"]))["processing_info"]
-        assert {"state": "failed"} == info
-        why = explain_unusable(client.desk.world, client.media(done["media_key"]))
-        assert "its processing has failed; upload it again" == why
-        assert 400 == add_to_library(client, done["media_key"]).status_code
-
-
-def add_to_library(client: Client, key: str, account: str = ACCOUNT) -> TestResponse:
+
+
+def test_content_is_not_repeated(box: Sandbox) -> None:
+    """A refusal does not repeat the content."""
+    assert len(send(box, json=IMAGE | {"media": "=" * 100_000}).data) < 60_000
+
+
+def test_unknown_content(box: Sandbox) -> None:
+    """A content that is no known image is accepted with a warning."""
+    answer = send(box, json=IMAGE | {"media": encode(b"pixels")})
+    media = box.record("media", data_of(answer)["media_key"])
+    assert (None, None) == (media["_width"], media["_height"])
+    assert "no-effect" in answer.headers["X-Mock-Warnings"]
+
+
+# -- segments --------------------------------------------------------------------------------------
+
+
+def test_story(box: Sandbox) -> None:
+    """A video of three segments becomes media of the user, and can be finished again."""
+    parts = [VIDEO[:700], VIDEO[700:1400], VIDEO[1400:]]
+    begun = data_of(send(box, "/initialize", json=WHOLE | {"media_category": "amplify_video"}))
+    added = [data_of(append(box, begun["id"], part, n)) for n, part in enumerate(parts)]
+    done = data_of(finalize(box, begun["id"]))
+    again = finalize(box, begun["id"])
+
+    key = f"13_{begun['id']}"
+    assert {"id": begun["id"], "media_key": key, "expires_after_secs": DAY} == begun
+    expiry = int(box.world.clock.now().timestamp()) + DAY
+    assert [{"expires_at": expiry}] * 3 == added
+    info = {"state": "succeeded", "progress_percent": 100}
+    assert done == data_of(again) == begun | {"size": len(VIDEO), "processing_info": info}
+    assert "media.finished-twice" in again.headers["X-Mock-Assumptions"]
+    media = box.record("media", key)
+    assert ("VIDEO", "AMPLIFY_VIDEO") == (media["media_type"], media["media_category"])
+
+
+@pytest.mark.parametrize("form", ["query", "form", "json", "multipart"])
+def test_commands(box: Sandbox, form: str) -> None:
+    """The guide's way: each step is a command on the path of the upload."""
+
+    def step(**values: Any) -> Any:
+        text = {name: str(value) for name, value in values.items() if name != "media"}
+        if form == "json":
+            more = {"media": encode(values["media"])} if "media" in values else {}
+            return data_of(send(box, json=values | more))
+        if form == "multipart" or "media" in values:
+            return data_of(send(box, **write_form(values.get("media"), **text)))
+        sent: Any = {"query_string": text} if form == "query" else {"form": text}
+        return data_of(send(box, **sent))
+
+    begun = step(command="INIT", media_type="image/png", total_bytes=len(PNG))
+    step(command="APPEND", media_id=begun["id"], segment_index=0, media=PNG)
+    done = step(command="FINALIZE", media_id=begun["id"])
+
+    assert len(PNG) == done["size"]
+    media = box.record("media", done["media_key"])
+    assert [1200, "IMAGE", None] == [
+        media[name] for name in ("_width", "media_type", "media_category")
+    ]
+
+
+def test_any_order(box: Sandbox) -> None:
+    """Segments may come in any order, and again."""
+    media_id = begin(box)
+    append(box, media_id, VIDEO[:9], 1)
+    append(box, media_id, VIDEO[1000:], 1)
+    append(box, media_id, VIDEO[:1000], 0)
+
+    assert len(VIDEO) == data_of(finalize(box, media_id))["size"]
+
+
+def test_missing_segment(box: Sandbox) -> None:
+    """A gap is refused, and the upload goes on."""
+    media_id = begin(box)
+    append(box, media_id, VIDEO[:10], 0)
+    append(box, media_id, VIDEO[10:], 2)
+
+    assert ["segment 1 is missing; the upload has 0, 2"] == messages(finalize(box, media_id))
+    assert begin(box) != media_id
+
+
+def test_missing_bytes(box: Sandbox) -> None:
+    """An upload must have all its bytes; one byte less is refused."""
+    media_id, whole = begin(box), len(VIDEO)
+    assert [f"0 of {whole} bytes have arrived"] == messages(finalize(box, media_id))
+    append(box, media_id, VIDEO[:-1])
+    assert [f"{whole - 1} of {whole} bytes have arrived"] == messages(finalize(box, media_id))
+    append(box, media_id, VIDEO[-1:], 1)
+
+    assert 200 == finalize(box, media_id).status_code
+
+
+def test_too_many_bytes(box: Sandbox) -> None:
+    """A segment that goes beyond total_bytes is refused."""
+    media_id = begin(box, total_bytes=10)
+    assert 200 == append(box, media_id, VIDEO[:10]).status_code
+    (message,) = messages(append(box, media_id, b"x", 1))
+    assert "has 11 bytes, and total_bytes is 10" in message
+
+
+@pytest.mark.parametrize(
+    ("size", "status"), [(0, 400), (1, 200), (CHUNK_BYTES, 200), (CHUNK_BYTES + 1, 400)]
+)
+def test_size_of_a_segment(box: Sandbox, size: int, status: int) -> None:
+    """A segment has 1 byte to 5 MiB."""
+    path = f"/{begin(box, total_bytes=MOST_BYTES)}/append"
+    form = write_form(bytes(size), segment_index="0")
+    assert status == send(box, path, **form).status_code
+
+
+@pytest.mark.parametrize(("index", "status"), [(-1, 400), (0, 200), (999, 200), (1000, 400)])
+def test_index(box: Sandbox, index: int, status: int) -> None:
+    """An upload has 1,000 segments, the first of which is 0."""
+    assert status == append(box, begin(box), index=index).status_code
+
+
+@pytest.mark.parametrize(
+    ("category", "file_type", "most"),
+    [("post_image", "image/jpeg", 5 * 1024 * 1024), ("post_gif", "image/gif", 15 * 1024 * 1024),
+     ("post_video", "video/mp4", MOST_BYTES)],
+)  # fmt: skip
+def test_total(box: Sandbox, category: str, file_type: str, most: int) -> None:
+    """The size of a file is limited by its category."""
+    body = {"media_type": file_type, "media_category": category}
+    statuses = [
+        send(box, "/initialize", json=body | {"total_bytes": total}).status_code
+        for total in (0, 1, most, most + 1)
+    ]
+
+    assert [400, 200, 200, 400] == statuses
+
+
+def test_memory(box: Sandbox) -> None:
+    """Of the content, nothing is kept but its size."""
+    media_id = begin(box, total_bytes=MOST_BYTES)
+    append(box, media_id, b"cayenne sauce" * 1000)
+    assert {"0": 13_000} == box.record("uploads", media_id)["segments"]
+    assert "cayenne" not in box.client.get("/_mock/state").text
+
+
+post = partial(Refusal, f"POST {PATH}", status=400)
+COMMANDS = {
+    "INIT": ("media_type", "total_bytes"),
+    "APPEND": ("media_id", "media", "segment_index"),
+    "FINALIZE": ("media_id",),
+}
+REFUSED = [
+    post("no content", json={"media_category": "post_image"}, messages=["media is required"]),
+    post("no category", json={"media": encode(PNG)}, messages=["media_category is required"]),
+    post("no base64", json=IMAGE | {"media": "no base64!"}, messages=["base64"]),
+    post("another type than that of the category", json=IMAGE | {"media_type": "image/gif"},
+         messages=["media_type"]),
+    post("a file of another type", json=IMAGE | {"media": encode(b"GIF89a" + bytes(20))},
+         messages=["media is image/gif, which is not accepted for post_image"]),
+    Refusal(f"POST {PATH}", "another type of body", 415, problem="about:blank",
+            more={"data": b"x", "content_type": "text/plain"},
+            text="application/json or multipart/form-data"),
+    post("no object", json=[], messages=["The body must be an object."]),
+    post("no parts", more={"data": b"x", "content_type": "multipart/form-data"},
+         problem="invalid-request"),
+    *(
+        post(f"nothing that {command} needs", json={"command": command},
+             messages=[f"{name} is required with command {command}" for name in missing])
+        for command, missing in COMMANDS.items()
+    ),
+    Refusal(f"POST {PATH}/initialize", "a type of another category", 400,
+            json=WHOLE | {"media_type": "image/png"},
+            messages=["media_type must be one of video/mp4"]),
+    Refusal(f"POST {PATH}/initialize", "neither type nor size", 400, json={},
+            messages=["media_type", "total_bytes"]),
+]  # fmt: skip
+test_what_is_refused = make_refusal_test(REFUSED)
+
+
+def test_a_segment_of_nothing(box: Sandbox) -> None:
+    """Content and index of a segment are required."""
+    assert 2 == len(messages(send(box, f"/{begin(box)}/append", json={})))
+
+
+# -- access ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("step", "parameter"), [(append, "id"), (finalize, "id"), (ask, "media_id")]
+)
+def test_unknown(box: Sandbox, step: Any, parameter: str) -> None:
+    """An unknown upload is not found."""
+    body = step(box, "77").get_json()
+    assert (404, "media", "77") == (body["status"], body["resource_type"], body["resource_id"])
+    assert f"Could not find media with {parameter}: [77]." == body["detail"]
+
+
+def test_another_user(box: Sandbox) -> None:
+    """What another user uploads does not exist for this one, unless it is shared."""
+    mine, shared = begin(box), begin(box, additional_owners=[OTHER_USER])
+    for media_id in (mine, shared):
+        append(box, media_id)
+        assert 404 == ask(box, media_id, NORTHBIKE).status_code
+        finalize(box, media_id)
+
+    assert [404, 200] == [ask(box, each, NORTHBIKE).status_code for each in (mine, shared)]
+
+
+def test_expiry_of_an_upload(box: Sandbox) -> None:
+    """An upload can be continued for 24 hours."""
+    early, late = begin(box), begin(box)
+    advance(box, DAY - 1)
+    assert 200 == append(box, early).status_code
+    assert 1 == data_of(ask(box, late))["expires_after_secs"]
+    advance(box, 1)
+
+    assert 404 == append(box, late).status_code
+    assert 404 == finalize(box, early).status_code
+
+
+def test_a_moment_after_the_start(box: Sandbox) -> None:
+    """A second that has begun counts whole: a new upload exists for 86,400 seconds."""
+    begun, left = begin(box), []
+    for seconds in (0.004, 0.996):
+        advance(box, seconds)
+        left.append(data_of(ask(box, begun))["expires_after_secs"])
+
+    assert [DAY, DAY - 1] == left
+
+
+def test_expiry_of_media(box: Sandbox) -> None:
+    """Media are gone after 24 hours, unless something refers to them."""
+    used, unused = upload_image(box)["id"], upload_image(box)["id"]
+
+    def find(media_id: str) -> Record | None:
+        return find_own_media(box.world, USER, media_id)
+
+    with box.world.work():
+        keep_media(box.world, find(used) or {})
+    advance(box, DAY - 1)
+    assert find(unused) is not None
+    advance(box, 1)
+
+    assert find(unused) is None
+    assert find(used) is not None
+    assert "expires_after_secs" not in data_of(ask(box, used))
+    assert 404 == ask(box, unused).status_code
+
+
+# -- processing ------------------------------------------------------------------------------------
+
+
+def set_pace(box: Sandbox, progression: str, **more: Any) -> None:
+    """Say how processing moves."""
+    with box.world.work():
+        box.world.transitions.set_pace("media_upload", progression=progression, **more)
+
+
+def get_info(box: Sandbox, done: Any) -> Any:
+    """How far the processing is."""
+    return data_of(ask(box, done["id"]))["processing_info"]
+
+
+def test_polls(box: Sandbox) -> None:
+    """With polls, STATUS is asked until the video is processed; images are not processed."""
+    set_pace(box, "polls", polls=2)
+    done = upload_video(box)
+
+    assert {"state": "pending", "check_after_secs": 1} == done["processing_info"]
+    assert [
+        {"state": "in_progress", "check_after_secs": 1},
+        {"state": "succeeded", "progress_percent": 100},
+    ] == [get_info(box, done) for _ in range(2)]
+    assert "processing_info" not in upload_image(box)
+
+
+def test_time(box: Sandbox) -> None:
+    """With time, the answer says how far it is and when to ask again."""
+    set_pace(box, "time", seconds=40)
+    done = upload_video(box)
+    advance(box, 10)
+    info = get_info(box, done)
+    advance(box, 30)
+
+    assert {"state": "in_progress", "check_after_secs": 30, "progress_percent": 25} == info
+    assert "succeeded" == get_info(box, done)["state"]
+
+
+def add_to_library(box: Sandbox, key: str) -> TestResponse:
     """Add uploaded media to the library of an account."""
-    path = f"/12/accounts/{account}/media_library?media_key={key}"
-    return client.send(path)
+    return box.ask("POST", f"/12/accounts/{ACCOUNT}/media_library", media_key=key)
 
 
-class TestLibrary:
-    """What was uploaded is used in the advertising interface."""
+def test_failure(box: Sandbox) -> None:
+    """A video whose processing has failed cannot be used."""
+    set_pace(box, "manual")
+    done = upload_video(box)
+    key = done["media_key"]
 
-    def test_added(self, client: Client) -> None:
-        """The uploader adds an image to the library of an account, and it stays."""
-        key = client.data(client.image())["media_key"]
+    def explain() -> str | None:
+        return explain_unusable(box.world, box.record("media", key))
 
-        added = add_to_library(client, key)
+    assert "it is still being processed" == explain()
+    box.client.post(f"/_mock/transitions/media_upload/{key}", json={"to": "failed"})
 
-        assert 200 == added.status_code, added.get_json()
-        assert key == added.get_json()["data"]["media_key"]
-        client.desk.world.clock.advance(2 * DAY)
-        media_id = key.partition("_")[2]
-        assert {"id": media_id, "media_key": key} == client.data(client.status(media_id))
-
-    def test_without_category(self, client: Client) -> None:
-        """Media without a category do not go into a library."""
-        media_id = begin_bare(client)
-        key = client.data(client.finalize(media_id))["media_key"]
-
-        answer = add_to_library(client, key)
-
-        assert ["INVALID_MEDIA"] == [error["code"] for error in answer.get_json()["errors"]]
-
-    def test_of_another_user(self, client: Client) -> None:
-        """An account does not have what a user uploaded who does not work with it."""
-        form = {"media": encode(PNG), "media_category": "post_image"}
-        key = client.data(client.send(keys=NORTHBIKE, json=form))["media_key"]
-
-        assert 404 == add_to_library(client, key).status_code
-
-    def test_expired(self, client: Client) -> None:
-        """Expired media are unknown to an account."""
-        key = client.data(client.image())["media_key"]
-        client.desk.world.clock.advance(DAY)
-
-        assert 404 == add_to_library(client, key).status_code
+    assert {"state": "failed"} == get_info(box, done)
+    assert "its processing has failed; upload it again" == explain()
+    assert 400 == add_to_library(box, key).status_code
 
 
-class TestPosts:
-    """What was uploaded is shown in posts."""
-
-    def post(self, client: Client, media_id: str, keys: Keys = HARBOR) -> TestResponse:
-        """Post with a medium."""
-        body = {"text": "New cups", "media": {"media_ids": [media_id]}}
-        return client.send("/2/posts", json=body, keys=keys)
-
-    def test_image(self, client: Client) -> None:
-        """An image that was used stays, and is found by the expansion."""
-        media_id = client.data(client.image())["id"]
-
-        made = self.post(client, media_id)
-
-        assert 201 == made.status_code, made.get_json()
-        client.desk.world.clock.advance(2 * DAY)
-        path = f"/2/posts/{made.get_json()['data']['id']}?expansions=attachments.media_keys"
-        answer = client.call("GET", f"{path}&media.fields=width,height,url").get_json()
-        assert {"media_keys": [f"3_{media_id}"]} == answer["data"]["attachments"]
-        (shown,) = answer["includes"]["media"]
-        assert ("photo", 1200, 628) == (shown["type"], shown["width"], shown["height"])
-        assert shown["url"].endswith(f"{media_id}.png")
-
-    def test_message(self, client: Client) -> None:
-        """An image is sent in a direct message, by its owner alone, and stays then."""
-        path = "/2/dm_conversations/with/{}/messages"
-        media_id = client.data(client.image())["id"]
-        body = {"attachments": [{"media_id": media_id}]}
-
-        refused = client.send(path.format(USER), json=body, keys=NORTHBIKE)
-        sent = client.send(path.format(OTHER_USER), json=body)
-
-        assert (201, False) == (sent.status_code, refused.status_code == 201)
-        assert client.media(f"3_{media_id}")["_expires_at"] is None
-
-    def test_not_processed(self, client: Client) -> None:
-        """A video that is still being processed is refused, and accepted later."""
-        with client.desk.world.work():
-            client.desk.world.transitions.set_pace("media_upload", progression="time", seconds=5)
-        media_id = client.video()["id"]
-
-        assert ["Your media IDs are invalid."] == messages(self.post(client, media_id))
-        client.desk.world.clock.advance(5)
-        assert 201 == self.post(client, media_id).status_code
-
-    def test_others(self, client: Client) -> None:
-        """Media of another user, expired ones and subtitles are refused."""
-        media_id = client.data(client.image())["id"]
-        subtitles = client.data(client.image(b"WEBVTT", media_category="subtitles"))["id"]
-
-        assert ["Your media IDs are invalid."] == messages(self.post(client, media_id, NORTHBIKE))
-        assert ["Your media IDs are invalid."] == messages(self.post(client, subtitles))
-        client.desk.world.clock.advance(DAY)
-        assert 1 == len(messages(self.post(client, media_id)))
+# -- use -------------------------------------------------------------------------------------------
 
 
-def begin_bare(client: Client) -> str:
-    """Upload a content without a category; the id."""
+def test_an_image_in_a_library(box: Sandbox) -> None:
+    """The uploader adds an image to the library of an account, and it stays."""
+    data = upload_image(box)
+    named = {"id": data["id"], "media_key": data["media_key"]}
+
+    assert data["media_key"] == data_of(add_to_library(box, data["media_key"]))["media_key"]
+    advance(box, 2 * DAY)
+    assert named == data_of(ask(box, data["id"]))
+
+
+def test_what_is_in_no_library(box: Sandbox) -> None:
+    """Media without a category, those of a user without the account, and expired ones."""
     body = {"media_type": "image/png", "total_bytes": len(PNG)}
-    media_id: str = client.data(client.send(f"{PATH}/initialize", json=body))["id"]
-    client.append(media_id, PNG)
-    return media_id
+    media_id = data_of(send(box, "/initialize", json=body))["id"]
+    append(box, media_id, PNG)
+    bare = add_to_library(box, data_of(finalize(box, media_id))["media_key"])
+    foreign, late = upload_image(box, keys=NORTHBIKE)["media_key"], upload_image(box)["media_key"]
+
+    assert ["INVALID_MEDIA"] == [error["code"] for error in bare.get_json()["errors"]]
+    assert 404 == add_to_library(box, foreign).status_code
+    advance(box, DAY)
+    assert 404 == add_to_library(box, late).status_code
+
+
+def post_with(box: Sandbox, media_id: str, keys: Keys = HARBOR) -> TestResponse:
+    """Post with a medium."""
+    body = {"text": "New cups", "media": {"media_ids": [media_id]}}
+    return box.call("POST", "/2/posts", json=body, keys=keys)
+
+
+def test_an_image_in_a_post(box: Sandbox) -> None:
+    """An image that was used stays, and is found by the expansion."""
+    media_id = upload_image(box)["id"]
+    made = data_of(post_with(box, media_id), 201)["id"]
+    advance(box, 2 * DAY)
+    query: Any = {"expansions": "attachments.media_keys", "media.fields": "width,height,url"}
+    answer = box.read(f"/2/posts/{made}", **query)
+
+    assert {"media_keys": [f"3_{media_id}"]} == answer["data"]["attachments"]
+    (shown,) = answer["includes"]["media"]
+    assert ("photo", 1200, 628) == (shown["type"], shown["width"], shown["height"])
+    assert shown["url"].endswith(f"{media_id}.png")
+
+
+def test_an_image_in_a_message(box: Sandbox) -> None:
+    """An image is sent in a direct message, by its owner alone, and stays then."""
+    path = "/2/dm_conversations/with/{}/messages"
+    media_id = upload_image(box)["id"]
+    body = {"attachments": [{"media_id": media_id}]}
+    refused = box.call("POST", path.format(USER), json=body, keys=NORTHBIKE)
+    sent = box.call("POST", path.format(OTHER_USER), json=body)
+
+    assert (201, False) == (sent.status_code, refused.status_code == 201)
+    assert box.record("media", f"3_{media_id}")["_expires_at"] is None
+
+
+def test_what_is_in_no_post(box: Sandbox) -> None:
+    """What is being processed, media of another user, subtitles, and expired ones."""
+    set_pace(box, "time", seconds=5)
+    video, image = upload_video(box)["id"], upload_image(box)["id"]
+    subtitles = upload_image(box, b"WEBVTT", media_category="subtitles")["id"]
+
+    for media_id, keys in ((video, HARBOR), (image, NORTHBIKE), (subtitles, HARBOR)):
+        assert ["Your media IDs are invalid."] == messages(post_with(box, media_id, keys))
+    advance(box, 5)
+    assert 201 == post_with(box, video).status_code
+    advance(box, DAY)
+    assert 1 == len(messages(post_with(box, image)))

@@ -66,7 +66,6 @@ def test_a_long_v2_object_is_stored_with_its_whole_text() -> None:
     """Of a cut text and a note, the note is kept."""
     note = {"text": "a" * 300}
     record = load(V2 | {"text": "a" * 279 + "\u2026", "note_post": note})
-
     assert note["text"] == record["full_text"]
 
 
@@ -88,7 +87,6 @@ def test_a_1_1_object_is_stored_and_shown_as_it_was() -> None:
 def test_a_version_is_part_of_its_history() -> None:
     """A history that does not name the post itself is refused."""
     _, faults = POSTS.load(V2 | {"edit_history_post_ids": ["1"]})
-
     assert ["_edit_history"] == [name for name, _ in faults]
 
 
@@ -96,5 +94,4 @@ def test_a_post_is_of_a_whole_second() -> None:
     """What clients parse as `.000Z` is shown so, whatever part of the second it was made in."""
     world = sandbox().platform.worlds.default
     stored = load(V2 | {"created_at": "2026-11-20T10:00:00.250Z"})
-
     assert "2026-11-20T10:00:00.000Z" == show_post(world, stored, ("created_at",))["created_at"]

@@ -10,27 +10,17 @@ import pytest
 from mock_platform.api.v2.objects.post_text import cut_text, find_entities, find_user, weigh_text
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.ids import find_moment
-from tests.support import BEARER, NORTHBIKE, Sandbox, bearer, body_of, sandbox
+from tests.support import BEARER, NORTHBIKE, Sandbox, body_of, sandbox
 
 
 @pytest.mark.parametrize(
     ("text", "weight"),
-    [
-        ("", 0),
-        ("abc", 3),
-        ("\u00e9", 1),
-        ("e\u0301", 1),
-        ("\u6771\u4eac", 4),
-        ("https://a-very-long-address.example/with/a/path?and=query", 23),
-        ("see https://a.example.", 28),
-        ("\U0001f600", 2),
-        ("\U0001f1f5\U0001f1f9", 2),
-        ("\U0001f468\u200d\U0001f469\u200d\U0001f467", 2),
-        ("\U0001f44d\U0001f3fd", 2),
-        ("\u2764\ufe0f", 2),
-        ("\u201cquoted\u201d", 8),
-    ],
-)
+    [("", 0), ("abc", 3), ("\u00e9", 1), ("e\u0301", 1), ("\u6771\u4eac", 4),
+     ("https://a-very-long-address.example/with/a/path?and=query", 23),
+     ("see https://a.example.", 28), ("\U0001f600", 2), ("\U0001f1f5\U0001f1f9", 2),
+     ("\U0001f468\u200d\U0001f469\u200d\U0001f467", 2), ("\U0001f44d\U0001f3fd", 2),
+     ("\u2764\ufe0f", 2), ("\u201cquoted\u201d", 8)],
+)  # fmt: skip
 def test_weighted_length(text: str, weight: int) -> None:
     """Addresses count as 23, emoji and wide characters as 2, all others as 1."""
     assert weight == weigh_text(text)
@@ -62,9 +52,8 @@ ESCAPED = "R&amp;D &lt;beans&gt; @harbor_roasters {} &amp; #new"
 def show(box: Sandbox, post_id: str, **headers: str) -> dict[str, Any]:
     """A post with what belongs to its text; every entity is where the text has it."""
     query = "post.fields=entities,display_text_range,note_post"
-    found = box.client.get(
-        f"/2/posts/{post_id}?{query}", headers={**bearer(), **headers}
-    ).get_json()["data"]
+    answer = box.call("GET", f"/2/posts/{post_id}?{query}", keys=BEARER, headers=headers)
+    found = body_of(answer)["data"]
     for name, key in (("hashtags", "tag"), ("mentions", "username"), ("urls", "url")):
         for one in found["entities"].get(name, ()):
             placed = unescape(found["text"][one["start"] : one["end"]])
@@ -72,10 +61,15 @@ def show(box: Sandbox, post_id: str, **headers: str) -> dict[str, Any]:
     return dict(found)
 
 
+def post(box: Sandbox, text: str, **more: Any) -> Any:
+    """A new post."""
+    return body_of(box.call("POST", "/2/posts", json={"text": text}, **more), 201)["data"]
+
+
 def test_texts_are_escaped() -> None:
     """Answers have & < > as HTML writes them, searches go by the text that was sent."""
     box = sandbox()
-    made = body_of(box.call("POST", "/2/posts", json={"text": TEXT}), 201)["data"]
+    made = post(box, TEXT)
     box.advance(minutes=1)
 
     assert ESCAPED.format(ADDRESS.replace("&", "&amp;")) == made["text"]
@@ -97,7 +91,7 @@ def test_short_links_as_recorded(names: str, start: str, pictures: str) -> None:
     """As recorded, links count 23, and a post with media ends in a link to them."""
     box = sandbox()
     headers = {"X-Mock-Wire": "recorded", "X-Mock-Names": names}
-    made = body_of(box.call("POST", "/2/posts", json={"text": TEXT}, headers=headers), 201)["data"]
+    made = post(box, TEXT, headers=headers)
     box.change("posts", made["id"], _media_keys=["3_1712850617439550001", "3_1712850617439560001"])
 
     shown = show(box, made["id"], **headers)
@@ -121,7 +115,7 @@ def test_a_long_text_is_cut_and_whole() -> None:
     box = sandbox()
     box.change("users", "2244994945", subscription_type="Premium")
     text = " & ".join(f"#tag{number}" for number in range(60))
-    made = body_of(box.call("POST", "/2/posts", json={"text": text}), 201)["data"]
+    made = post(box, text)
 
     shown = show(box, made["id"], **{"X-Mock-Wire": "recorded"})
     assert 280 == len(unescape(shown["text"]))
@@ -148,7 +142,7 @@ def test_ids_have_their_time() -> None:
     for number in range(4):
         if number == 2:
             box.advance(days=-400)
-        made = body_of(box.call("POST", "/2/posts", json={"text": f"No. {number}"}), 201)["data"]
+        made = post(box, f"No. {number}")
         assert box.world.clock.now() == find_moment(made["id"])
         found.append(int(made["id"]))
 
@@ -159,8 +153,7 @@ def test_ids_have_their_time() -> None:
 def test_a_repost_is_cut_with_short_links() -> None:
     """As recorded, the text of a repost has the short links of the original, as far as they fit."""
     box = sandbox()
-    made = body_of(box.call("POST", "/2/posts", json={"text": f"{ADDRESS} & {'a' * 99} #b"}), 201)
-    own = {"post_id": made["data"]["id"]}
+    own = {"post_id": post(box, f"{ADDRESS} & {'a' * 99} #b")["id"]}
     body_of(box.call("POST", "/2/users/3805104374/reposts", keys=NORTHBIKE, json=own))
     found = box.read("/2/users/3805104374/posts", max_results=5)["data"][0]
 

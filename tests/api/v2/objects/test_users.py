@@ -47,7 +47,6 @@ def test_a_user_object_can_be_stored_again() -> None:
     shown = make_user_object(stored(followers_count=3))
     again = {name: value for name, value in shown.items() if name != "id_str"}
     record, faults = USERS.load(again | {"id": "5", "created_at": "2020-01-01T00:00:00Z"})
-
     assert ([], shown) == (faults, make_user_object(record))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mock_platform.api.v2.objects.relations import Relation
 from mock_platform.api.v2.posts.changes import create_post
 from mock_platform.world.store.interface import Record
 from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox
@@ -28,7 +29,29 @@ def add_user(box: Sandbox, id_: str, **fields: Any) -> Record:
     return user
 
 
+def ids_of(answer: Any) -> list[str]:
+    """The ids in an answer."""
+    return [each["id"] for each in answer.get("data", ())]
+
+
 def ids(box: Sandbox, path: str, keys: Keys | str = BEARER, **query: Any) -> list[str]:
     """The ids of the page of a list."""
-    found = box.read(path, keys=keys, **query)
-    return [each["id"] for each in found.get("data", ())]
+    return ids_of(box.read(path, keys=keys, **query))
+
+
+def read_metrics(box: Sandbox, path: str) -> Any:
+    """The public metrics of a post or a user."""
+    query: Any = {"post.fields": "public_metrics", "user.fields": "public_metrics"}
+    return box.read(path, keys=BEARER, **query)["data"]["public_metrics"]
+
+
+def list_activities(box: Sandbox, *names: str) -> list[tuple[Any, ...]]:
+    """These fields of all that happened, oldest first."""
+    found = [entry.record for entry in box.world.store.page("activities")]
+    return [tuple(each[name] for name in names) for each in found]
+
+
+def relate(box: Sandbox, relation: Relation, source: str, target: str) -> None:
+    """Make an edge behind the interface."""
+    with box.world.work():
+        relation.add(box.world, source, target)

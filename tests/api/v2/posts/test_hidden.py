@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import partial
 
-import pytest
-
 from tests.api.v2.posts.support import INES, OTHER, OWN, ids, make
-from tests.refusals import Refusal, refusals
-from tests.support import BEARER, Sandbox, data_of, sandbox
+from tests.refusals import Refusal, make_refusal_test
+from tests.support import BEARER, Sandbox, data_of
 
 ANSWER, PLAIN = "1789900000000000002", "1789900000000000006"
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox with a stopped clock."""
-    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
 
 
 def test_direct_and_indirect_replies_are_hidden(box: Sandbox) -> None:
@@ -46,12 +37,5 @@ REFUSED = [
             messages=["Only replies can be hidden."]),
     hide("a conversation of somebody else", 403, json={"hidden": True}, problem="about:blank",
          given={("posts", "1789900000000000001"): {"_user_id": OTHER}}),
-    Refusal("PUT /2/posts/1/hidden", "an unknown post", 404, json={"hidden": True},
-            problem="resource-not-found"),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)

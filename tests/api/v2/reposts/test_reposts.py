@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-import pytest
-
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS
 from mock_platform.api.v2.posts.changes import delete_post
-from tests.api.v2.posts.support import INES, OTHER, OWN, add_user, ids, make
-from tests.refusals import Refusal, refusals
-from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox, data_of, sandbox
+from tests.api.v2.posts.support import (
+    INES,
+    OTHER,
+    OWN,
+    add_user,
+    ids,
+    list_activities,
+    make,
+    read_metrics,
+    relate,
+)
+from tests.refusals import Refusal, make_refusal_test
+from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox, data_of
 from tests.walks import walk
 
+SETTINGS = {"dataset": "small"}
 REPOSTS = f"/2/users/{OWN}/reposts"
 RIDE = "1789900000000000004"
 """A post of another user, which the caller has reposted."""
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox with a stopped clock."""
-    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), dataset="small")
 
 
 def repost(box: Sandbox, post_id: str) -> Any:
@@ -38,16 +40,13 @@ def undo(box: Sandbox, post_id: str) -> None:
 
 def counts(box: Sandbox, post_id: str) -> tuple[int, int]:
     """How often a post was reposted, and how many posts the caller has."""
-    query: Any = {"post.fields": "public_metrics", "user.fields": "public_metrics"}
-    post = box.read(f"/2/posts/{post_id}", keys=BEARER, **query)["data"]["public_metrics"]
-    user = box.read(f"/2/users/{OWN}", keys=BEARER, **query)["data"]["public_metrics"]
+    post, user = (read_metrics(box, path) for path in (f"/2/posts/{post_id}", f"/2/users/{OWN}"))
     return post["repost_count"], user["post_count"]
 
 
-def events(box: Sandbox) -> list[tuple[str, str]]:
+def events(box: Sandbox) -> list[tuple[str, ...]]:
     """The type and the user of every activity."""
-    found = box.world.store.page("activities")
-    return [(entry.record["event_type"], entry.record["user_id"]) for entry in found]
+    return list_activities(box, "event_type", "user_id")
 
 
 def test_a_repost_is_a_post_and_ends_with_it(box: Sandbox) -> None:
@@ -179,65 +178,30 @@ def test_who_is_left_out(box: Sandbox) -> None:
 
     assert [INES] == ids(box, path) == ids(box, path, HARBOR)
     assert 2 == counts(box, post)[0]
-    with box.world.work():
-        FOLLOWS.add(box.world, OWN, OTHER)
-        BLOCKS.add(box.world, INES, OWN)
+    relate(box, FOLLOWS, OWN, OTHER)
+    relate(box, BLOCKS, INES, OWN)
     assert [OTHER] == ids(box, path, HARBOR)
 
 
 create = partial(Refusal, f"POST {REPOSTS}")
-_MINE = {("users", OTHER): {"protected": True}}
 REFUSED = [
-    create("a second repost", 400, json={"post_id": RIDE},
-           messages=["You cannot repost a Post that you have already reposted."]),
     create("under original names", 400, json={"tweet_id": RIDE},
            more={"headers": {"X-Mock-Names": "original"}},
            messages=["You cannot retweet a Tweet that you have already retweeted."]),
-    create("an unknown post", 400, json={"post_id": "1"}, messages=["This post cannot be found."]),
     create("an unknown post under original names", 400, json={"tweet_id": "1"},
            more={"headers": {"X-Mock-Names": "original"}},
            messages=["This tweet cannot be found."]),
-    create("a post of a protected user", 403, json={"post_id": RIDE}, given=_MINE,
-           problem="about:blank"),
-    Refusal(f"GET /2/posts/{RIDE}/quote_posts", "quotes of a protected user's post", 403,
-            keys=BEARER, given=_MINE, problem="not-authorized-for-resource"),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)
 
 
 def test_an_accepted_follower_sees_but_does_not_share(box: Sandbox) -> None:
     """A post of a protected user is reposted by that user alone."""
     box.change("users", OTHER, protected=True)
     post = make(box, OTHER, "Quietly")
-    with box.world.work():
-        FOLLOWS.add(box.world, OWN, OTHER)
+    relate(box, FOLLOWS, OWN, OTHER)
 
     answer = box.call("POST", REPOSTS, json={"post_id": post})
     own = box.call("POST", f"/2/users/{OTHER}/reposts", json={"post_id": post}, keys=NORTHBIKE)
     assert (403, 200) == (answer.status_code, own.status_code)
     assert "You are not permitted to perform this action." == answer.get_json()["detail"]
-
-
-def test_original_names(box: Sandbox) -> None:
-    """Paths, keys and values have their older names; the neutral mode takes them too."""
-    older, names = REPOSTS.replace("reposts", "retweets"), {"X-Mock-Names": "original"}
-    box.call("DELETE", f"{older}/{RIDE}", headers=names)
-    answer = box.call("POST", older, json={"tweet_id": RIDE}, headers=names)
-    quotes = box.call("GET", f"/2/tweets/{RIDE}/quote_tweets?exclude=retweets,replies")
-
-    assert {"id", "rest_id", "retweeted"} == set(data_of(answer))
-    assert 200 == quotes.status_code
-    for path in (f"/2/tweets/{RIDE}/retweets", f"/2/tweets/{RIDE}/retweeted_by"):
-        assert 1 == len(ids(box, path))
-    assert [data_of(answer)["id"]] == [
-        each["id"]
-        for each in data_of(
-            box.call("GET", f"/2/users/{OWN}/tweets?exclude=replies", headers=names)
-        )
-        if each["id"] == data_of(answer)["id"]
-    ]

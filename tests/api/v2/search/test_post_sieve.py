@@ -6,7 +6,7 @@ import pytest
 
 from mock_platform.api.v2.posts.changes import create_post
 from mock_platform.api.v2.search.matching import compile_rule
-from mock_platform.api.v2.search.query import read_rule
+from mock_platform.api.v2.search.query import parse, read_rule
 from mock_platform.api.v2.search.search import make_sieve
 from mock_platform.api.v2.search.subjects import fold_text, make_subject
 from mock_platform.world.store.interface import Record
@@ -28,7 +28,7 @@ QUERIES = [
 def world() -> World:
     """A world with a post of every kind."""
     box = sandbox()
-    found = box.platform.worlds.default
+    found = box.world
     harbor, bikes = box.record("users", "2244994945"), box.record("users", "3805104374")
     with found.work():
         first = create_post(
@@ -76,8 +76,5 @@ def test_what_cannot_match_is_held_back(world: World, text: str) -> None:
 @pytest.mark.parametrize("text", ["-coffee tea", "coffee OR -tea"])
 def test_a_negation_holds_nothing_back(text: str) -> None:
     """Alone it is no condition; beside another term that one remains."""
-    from mock_platform.api.v2.search.query import parse
-
     sieve = make_sieve(parse(text))
-
     assert (sieve is None) is ("OR" in text)

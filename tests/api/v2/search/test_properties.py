@@ -60,7 +60,6 @@ def test_written_rules_are_read_as_they_were(tree: Node) -> None:
 def test_no_text_raises(text: str) -> None:
     """Any text is read: as a rule, or with faults that say what is wrong."""
     checked = read_rule(text, "stream")
-
     assert (checked.tree is None) == bool(checked.faults)
 
 
@@ -68,7 +67,6 @@ def test_no_text_raises(text: str) -> None:
 def test_no_text_of_the_languages_own_characters_raises(text: str) -> None:
     """The same of texts that look like rules, and what is read can be matched."""
     checked = read_rule(text, "stream")
-
     if checked.tree is not None:
         compile_rule(checked.tree, "stream")(Subject({"id": "1", "text": "a b"}, "stream", {}, {}))
 
@@ -78,6 +76,5 @@ def test_a_selection_finds_what_each_rule_matches(trees: list[Node], post: dict[
     """Looking rules up by keys finds neither more nor fewer than evaluating each of them."""
     subject = Subject(post, "stream", {"1": {"username": "harbor"}}, {})
     rules = [(number, tree, "") for number, tree in enumerate(trees)]
-
     expected = [number for number, tree, _ in rules if compile_rule(tree, "stream")(subject)]
     assert expected == RuleSelection(rules, "stream").matching(subject)

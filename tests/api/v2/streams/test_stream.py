@@ -17,13 +17,11 @@ def test_a_cut(text: str, parts: tuple[bytes, bytes]) -> None:
     """A line is cut inside its first character of several bytes, else in the middle."""
     data = text.encode()
     at = find_cut(data)
-
     assert parts == (data[:at], data[at:])
 
 
 def test_an_ending() -> None:
     """The last line has the problem without a status: the answer had its own."""
     ending = make_ending("reset", "ForceDisconnect", "http://x")
-
     assert b'"status"' not in ending.last_line
     assert b'"type":"http://x/2/problems/operational-disconnect"' in ending.last_line

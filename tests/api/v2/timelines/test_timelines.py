@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS, MUTES, Relation
 from mock_platform.api.v2.timelines import operations
 from mock_platform.world.store import memory
 from mock_platform.world.world import World
-from tests.api.v2.posts.support import INES, OTHER, OWN, add_user, ids, make
-from tests.refusals import Refusal, refusals
-from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox, sandbox
+from tests.api.v2.posts.support import INES, OTHER, OWN, add_user, ids, make, relate
+from tests.refusals import Refusal, make_refusal_test
+from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox
 from tests.walks import walk
 
 NEW = "77"
@@ -22,17 +20,10 @@ HOME = f"/2/users/{OWN}/timelines/reverse_chronological"
 
 
 @pytest.fixture
-def box() -> Sandbox:
+def box(box: Sandbox) -> Sandbox:
     """A sandbox with a stopped clock and one more user."""
-    found = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
-    add_user(found, NEW)
-    return found
-
-
-def relate(box: Sandbox, relation: Relation, source: str, target: str) -> None:
-    """Make an edge behind the interface."""
-    with box.world.work():
-        relation.add(box.world, source, target)
+    add_user(box, NEW)
+    return box
 
 
 def at(second: int) -> str:
@@ -92,7 +83,6 @@ def test_a_post_of_the_past_is_newer_by_its_id(box: Sandbox) -> None:
     """Whoever asks for newer ids gets it, although its moment is older."""
     five = make_five(box)
     late = make(box, NEW, "Late", created_at="2026-11-20T12:00:00.000Z")
-
     assert [late] == ids(box, POSTS, since_id=five[0])
     assert [*five[:2], late] == ids(box, POSTS, since_id=five[2])
 
@@ -102,7 +92,6 @@ def test_many_newer_posts(box: Sandbox, few: int, monkeypatch: pytest.MonkeyPatc
     """The page is the same, whether or not the newer posts are few enough to be looked at."""
     monkeypatch.setattr(operations, "_FEW_POSTS", few)
     five = make_five(box)
-
     assert five[:4] == ids(box, POSTS, since_id=five[4])
 
 
@@ -199,9 +188,4 @@ REFUSED = [
     Refusal(f"GET {POSTS}", "an empty window", 400,
             query={"start_time": at(5), "end_time": at(5)}, messages=["must be before"]),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from tests.refusals import Refusal, refusals
-from tests.support import BEARER, NORTHBIKE, USER_TOKEN, Sandbox, sandbox
+from tests.refusals import Refusal, make_refusal_test
+from tests.support import BEARER, NORTHBIKE, USER_TOKEN, Sandbox
 
+SETTINGS = {"dataset": "small"}
 WORLD, PERSONAL = "/2/trends/by/woeid/1", "/2/users/personalized_trends"
-ORIGINAL = {"X-Mock-Names": "original"}
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox with the trends of the fixtures."""
-    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), dataset="small")
 
 
 def test_trends_of_a_place(box: Sandbox) -> None:
@@ -48,8 +41,7 @@ def test_trends_of_the_caller(box: Sandbox) -> None:
 
     assert box.record("personal_trends", "2244994945")["trends"] == own != other
     assert {"category": "Food", "trend_name": "#ColdBrew"} == box.read(PERSONAL, **query)["data"][0]
-    with box.world.work():
-        box.world.store.remove("personal_trends", "2244994945")
+    box.remove("personal_trends", "2244994945")
     assert {} == box.read(PERSONAL)
 
 
@@ -65,21 +57,7 @@ def test_no_field_of_a_trend_is_needed(box: Sandbox) -> None:
     assert 422 == box.client.put(path, json=unnamed).status_code
 
 
-def test_original_names(box: Sandbox) -> None:
-    """The counts of places have an older name, which is taken in fields; those of users do not."""
-    query: Any = {"trend.fields": "tweet_count"}
-
-    def ask(path: str, **more: Any) -> Any:
-        return box.call("GET", path, headers=ORIGINAL, **more).get_json()["data"][0]
-
-    assert 248_000 == ask(WORLD, keys=BEARER, query_string=query)["tweet_count"]
-    assert 248_000 == box.read(WORLD, keys=BEARER, **query)["data"][0]["post_count"]
-    assert "123K posts" == ask(PERSONAL)["post_count"]
-
-
 REFUSED = [
-    Refusal("GET /2/trends/by/woeid/2", "an unknown place", 404, keys=BEARER,
-            problem="resource-not-found", text="Could not find place with woeid: [2]."),
     Refusal("GET /2/trends/by/woeid/2147483648", "a large number", 400, keys=BEARER,
             messages=["[2147483648] is not valid"]),
     Refusal("GET /2/trends/by/woeid/2147483647", "the largest number", 404, keys=BEARER,
@@ -87,9 +65,4 @@ REFUSED = [
     Refusal("GET /2/trends/by/woeid/seattle", "a name", 400, keys=BEARER,
             messages=["[seattle] is not valid"]),
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)

@@ -18,7 +18,8 @@ from mock_platform.api.v2.usage.counting import (
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
-from tests.api.oauth.app_client import AppClient, messages
+from tests.api.oauth.app_client import AppClient
+from tests.support import body_of
 from tests.support_replay import Desk
 
 APP, OTHER_APP = "11827", "20993"
@@ -88,7 +89,6 @@ def test_apps_count_for_themselves(world: World, app: Record) -> None:
 def test_other_projects_do_not_count(world: World, app: Record) -> None:
     """What another project reads does not matter."""
     read(world, get_app(world, OTHER_APP), "1")
-
     assert 0 == count_month(world, app)
 
 
@@ -107,15 +107,11 @@ def test_cap(world: World, app: Record, cap: int | None) -> None:
     with pytest.raises(ProblemFailure) as refused:
         read(world, app, "3")
     assert {
-        "type": "/2/problems/usage-capped",
-        "title": "UsageCapExceeded",
-        "detail": "Usage cap exceeded: Monthly product cap",
-        "status": 429,
-        "period": "Monthly",
-        "scope": "Product",
-        "account_id": int(get_project_id(app)),
+        "type": "/2/problems/usage-capped", "title": "UsageCapExceeded",
+        "detail": "Usage cap exceeded: Monthly product cap", "status": 429, "period": "Monthly",
+        "scope": "Product", "account_id": int(get_project_id(app)),
         "product_name": "standard-basic",
-    } == refused.value.problem.as_json("")
+    } == refused.value.problem.as_json("")  # fmt: skip
     assert number + 1 == count_month(world, app)
 
 
@@ -137,96 +133,56 @@ class Client(AppClient):
 
     path = PATH
 
-    def usage(self, **query: Any) -> dict[str, Any]:
+    def usage(self, **query: Any) -> Any:
         """Read the usage."""
-        answer = self.call("GET", query_string=query)
-        assert answer.status_code == 200, answer.get_json()
-        found: dict[str, Any] = answer.get_json()["data"]
-        return found
+        return body_of(self.call("GET", query_string=query))["data"]
 
 
-def put_usage(desk: Desk, key: str, day: str, posts: int, app: str = APP) -> None:
-    """Store what an app has read on a day."""
-    record: Record = {"app_id": app, "date": f"{day}T00:00:00.000Z", "posts": posts}
-    answer = desk.client.put(f"/_mock/state/usage/{key}", json=record)
-    assert 2 == answer.status_code // 100, answer.get_json()
+def test_usual_fields(client: Client, desk: Desk) -> None:
+    """Without usage.fields the answer has the cap and what of it is used."""
+    assert {
+        "cap_reset_day": 1, "project_cap": PROJECT_CAP,
+        "project_id": get_project_id(desk.record("apps", APP)), "project_usage": 412 + 388 + 95,
+    } == client.usage()  # fmt: skip
 
 
-class TestAnswer:
-    """The project's usage is read."""
+def test_days(client: Client, desk: Desk) -> None:
+    """Each of the last days is listed for the project and for its apps, today last; or seven."""
+    fields = {"usage.fields": "daily_project_usage,daily_client_app_usage"}
+    days = [
+        {"date": "2026-11-18T00:00:00.000Z", "usage": 388},
+        {"date": "2026-11-19T00:00:00.000Z", "usage": 412},
+        {"date": "2026-11-20T00:00:00.000Z", "usage": 0},
+    ]
+    project = int(get_project_id(desk.record("apps", APP)))
 
-    def test_usual_fields(self, client: Client, desk: Desk) -> None:
-        """Without usage.fields the answer has the cap and what of it is used."""
-        assert {
-            "cap_reset_day": 1,
-            "project_cap": PROJECT_CAP,
-            "project_id": get_project_id(desk.record("apps", APP)),
-            "project_usage": 412 + 388 + 95,
-        } == client.usage()
+    assert client.usage(**{"days": 3} | fields) == {
+        "daily_project_usage": {"project_id": project, "usage": days},
+        "daily_client_app_usage": [{"client_app_id": APP, "usage": days, "usage_result_count": 3}],
+    }
+    assert 7 == len(client.usage(**fields)["daily_project_usage"]["usage"])
 
-    def test_older_path(self, client: Client) -> None:
-        """The older path answers the same."""
-        answer = client.call("GET", "/2/usage/tweets").get_json()
 
-        assert answer == client.call("GET").get_json()
+def test_apps_of_one_owner(client: Client, desk: Desk) -> None:
+    """A project consists of the apps of one owner; each is listed, and all count."""
+    desk.change("apps", OTHER_APP, _owner_user_id=desk.record("apps", APP)["_owner_user_id"])
+    data = client.usage(**{"usage.fields": "project_usage,daily_client_app_usage"})
+    assert [APP, OTHER_APP] == [one["client_app_id"] for one in data["daily_client_app_usage"]]
+    assert 412 + 388 + 95 + 27 == data["project_usage"]
 
-    def test_days(self, client: Client, desk: Desk) -> None:
-        """Each of the last days is listed for the project and for its apps, today last."""
-        data = client.usage(
-            **{"days": 3, "usage.fields": "daily_project_usage,daily_client_app_usage"}
-        )
 
-        days = [
-            {"date": "2026-11-18T00:00:00.000Z", "usage": 388},
-            {"date": "2026-11-19T00:00:00.000Z", "usage": 412},
-            {"date": "2026-11-20T00:00:00.000Z", "usage": 0},
-        ]
-        project = int(get_project_id(desk.record("apps", APP)))
-        assert {
-            "daily_project_usage": {"project_id": project, "usage": days},
-            "daily_client_app_usage": [
-                {"client_app_id": APP, "usage": days, "usage_result_count": 3}
-            ],
-        } == data
+def test_month(client: Client, desk: Desk) -> None:
+    """The usage of the project begins again with each month, at midnight UTC."""
+    for key, day, posts in (("a", "2026-10-31", 1000), ("b", "2026-11-01", 5)):
+        record = {"app_id": APP, "date": f"{day}T00:00:00.000Z", "posts": posts}
+        answer = desk.client.put(f"/_mock/state/usage/{key}", json=record)
+        assert 2 == answer.status_code // 100, answer.get_json()
+    found = [client.usage()["project_usage"]]
+    for moment in (
+        datetime(2026, 11, 30, 23, 59, 59, tzinfo=UTC),
+        datetime(2026, 12, 1, tzinfo=UTC),
+    ):
+        desk.world.clock.travel(moment)
+        found.append(client.usage()["project_usage"])
 
-    def test_apps_of_one_owner(self, client: Client, desk: Desk) -> None:
-        """A project consists of the apps of one owner; each is listed, and all count."""
-        owner = desk.record("apps", APP)["_owner_user_id"]
-        desk.client.patch(f"/_mock/state/apps/{OTHER_APP}", json={"_owner_user_id": owner})
-
-        data = client.usage(**{"usage.fields": "project_usage,daily_client_app_usage"})
-
-        assert [APP, OTHER_APP] == [one["client_app_id"] for one in data["daily_client_app_usage"]]
-        assert 412 + 388 + 95 + 27 == data["project_usage"]
-
-    @pytest.mark.parametrize(("days", "accepted"), [(0, False), (1, True), (90, True), (91, False)])
-    def test_number_of_days(self, client: Client, days: int, accepted: bool) -> None:
-        """One to 90 days are listed."""
-        answer = client.call(
-            "GET", query_string={"days": days, "usage.fields": "daily_project_usage"}
-        )
-
-        assert accepted == (answer.status_code == 200)
-        if accepted:
-            assert days == len(answer.get_json()["data"]["daily_project_usage"]["usage"])
-
-    def test_week_by_default(self, client: Client) -> None:
-        """Seven days are listed unless another number is asked for."""
-        data = client.usage(**{"usage.fields": "daily_project_usage"})
-
-        assert 7 == len(data["daily_project_usage"]["usage"])
-
-    def test_unknown_field(self, client: Client) -> None:
-        """An unknown field is refused."""
-        assert 1 == len(messages(client.call("GET", query_string={"usage.fields": "posts"})))
-
-    def test_month(self, client: Client, desk: Desk) -> None:
-        """The usage of the project begins again with each month, at midnight UTC."""
-        put_usage(desk, "a", "2026-10-31", 1000)
-        put_usage(desk, "b", "2026-11-01", 5)
-        before = client.usage()["project_usage"]
-        desk.world.clock.travel(datetime(2026, 11, 30, 23, 59, 59, tzinfo=UTC))
-        last = client.usage()["project_usage"]
-        desk.world.clock.travel(datetime(2026, 12, 1, tzinfo=UTC))
-
-        assert (900, 900, 0) == (before, last, client.usage()["project_usage"])
+    assert [900, 900, 0] == found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from functools import partial
 from itertools import product
 from typing import Any
@@ -18,22 +17,17 @@ from mock_platform.api.v2.objects.relations import (
     MUTES,
     Relation,
 )
-from tests.refusals import Refusal, refusals
-from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox, sandbox
+from tests.api.v2.posts.support import ids_of, list_activities
+from tests.refusals import Refusal, make_refusal_test
+from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox, body_of
 from tests.support_receiver import Receiver
 from tests.support_replay import WEBHOOK, Desk
 
+SETTINGS = {"dataset": "small"}
+EMPTY = ("follows",)
 OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
 WORDS = [("muting", "mute", MUTES), ("blocking", "block", BLOCKS)]
 BOTH = pytest.mark.parametrize(("path", "verb", "relation"), WORDS, ids=["mute", "block"])
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox without follows."""
-    found = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), dataset="small")
-    found.clear("follows")
-    return found
 
 
 def act(box: Sandbox, path: str, target: str = OTHER) -> Any:
@@ -48,15 +42,9 @@ def end(box: Sandbox, path: str, target: str = OTHER) -> Any:
     return box.call("DELETE", f"/2/users/{OWN}/{path}/{target}").get_json()
 
 
-def ids(answer: Any) -> list[str]:
-    """The ids of the users in an answer."""
-    return [user["id"] for user in answer.get("data", ())]
-
-
-def happened(box: Sandbox) -> list[tuple[str, str, str | None]]:
+def happened(box: Sandbox) -> list[tuple[Any, ...]]:
     """Type, user and direction of all that happened."""
-    found = [entry.record for entry in box.world.store.page("activities")]
-    return [(each["event_type"], each["user_id"], each["direction"]) for each in found]
+    return list_activities(box, "event_type", "user_id", "direction")
 
 
 @BOTH
@@ -67,8 +55,8 @@ def test_begin_and_end(box: Sandbox, path: str, verb: str, relation: Relation) -
 
     assert [{"data": {path: True}}] * 2 == [act(box, path), act(box, path)]
     act(box, path, INES)
-    assert [INES, OTHER] == ids(box.read(own)) == ids(box.read(own, keys=USER_TOKEN))
-    assert [] == ids(box.read(f"/2/users/{OTHER}/{path}", keys=NORTHBIKE))
+    assert [INES, OTHER] == ids_of(box.read(own)) == ids_of(box.read(own, keys=USER_TOKEN))
+    assert [] == ids_of(box.read(f"/2/users/{OTHER}/{path}", keys=NORTHBIKE))
     end(box, path, INES)
     assert [{"data": {path: False}}] * 2 == [end(box, path), end(box, path)]
     assert {"meta": {"result_count": 0}} == box.read(own)
@@ -93,7 +81,7 @@ def test_pages(box: Sandbox, path: str, verb: str, relation: Relation) -> None:
     second = box.read(own, pagination_token=first["meta"]["next_token"], **query)
     back = box.read(own, pagination_token=second["meta"]["previous_token"], **query)
 
-    assert (["5", "4"], ["2", "1"]) == (ids(first), ids(second))
+    assert (["5", "4"], ["2", "1"]) == (ids_of(first), ids_of(second))
     assert first["data"] == back["data"]
     assert {path} == {each for user in first["data"] for each in user["connection_status"]}
     assert "next_token" not in second["meta"]
@@ -134,21 +122,18 @@ def test_what_a_block_hides(box: Sandbox) -> None:
 
 def status(box: Sandbox, user: str = OTHER, keys: Keys | str = HARBOR) -> Any:
     """The connection_status of a user, as another one sees it."""
-    query = {"user.fields": "connection_status"}
-    answer = box.call("GET", f"/2/users/{user}", keys=keys, query_string=query)
-    return answer.get_json()["data"].get("connection_status")
+    query: Any = {"user.fields": "connection_status"}
+    return box.read(f"/2/users/{user}", keys=keys, **query)["data"].get("connection_status")
 
 
 def test_all_connections(box: Sandbox) -> None:
     """connection_status has all six values in their order, for users alone, and each by itself."""
     edges = {
         "follow_request_received": (FOLLOW_REQUESTS, OTHER, OWN),
-        "follow_request_sent": (FOLLOW_REQUESTS, OWN, OTHER),
-        "blocking": (BLOCKS, OWN, OTHER),
-        "followed_by": (FOLLOWS, OTHER, OWN),
-        "following": (FOLLOWS, OWN, OTHER),
+        "follow_request_sent": (FOLLOW_REQUESTS, OWN, OTHER), "blocking": (BLOCKS, OWN, OTHER),
+        "followed_by": (FOLLOWS, OTHER, OWN), "following": (FOLLOWS, OWN, OTHER),
         "muting": (MUTES, OWN, OTHER),
-    }
+    }  # fmt: skip
 
     assert [] == status(box)
     for name, (relation, source, target) in edges.items():
@@ -169,27 +154,13 @@ def test_nobody_learns_of_a_block_or_a_mute(box: Sandbox) -> None:
     """connection_status says them to the one who blocks and mutes, and not to the other."""
     act(box, "blocking")
     act(box, "muting")
-
     assert ["blocking", "muting"] == status(box)
     assert [] == status(box, OWN, NORTHBIKE)
-
-
-def test_original_names(box: Sandbox) -> None:
-    """Parameters and answers have the older names where they are asked for."""
-    act(box, "muting")
-    box.change("users", OTHER, pinned_post_id="77")
-    query = {"expansions": "pinned_tweet_id", "tweet.fields": "created_at"}
-    path, headers = f"/2/users/{OWN}/muting", {"X-Mock-Names": "original"}
-    shown = box.call("GET", path, query_string=query, headers=headers).get_json()
-
-    assert "77" == shown["data"][0]["pinned_tweet_id"]
-    assert "pinned_tweet_id" == shown["errors"][0]["parameter"]
 
 
 def test_deprecated() -> None:
     """Blocking and unblocking are marked; they are no longer described."""
     marked = {each.id for each in OPERATIONS if each.deprecated and each.dialect == "v2"}
-
     assert {"blocking.create", "blocking.delete"} <= marked
 
 
@@ -198,23 +169,13 @@ REFUSED = [
     for path, verb, _ in WORDS
     for create in [partial(Refusal, f"POST /2/users/{OWN}/{path}")]
     for refusal in (
-        create(f"{verb} an unknown user", 400, json={"target_user_id": "1"},
-               messages=["Could not find user with id: [1]."]),
-        create(f"{verb} a suspended user", 400, json={"target_user_id": OTHER},
-               given={("users", OTHER): {"_suspended": True}},
-               messages=[f"User has been suspended: [{OTHER}]."]),
         create(f"{verb} oneself", 400, json={"target_user_id": OWN},
                messages=[f"You cannot {verb} yourself"]),
         Refusal(f"GET /2/users/{OWN}/{path}", f"no token of {path}", 400,
                 query={"pagination_token": "1" * 19}, messages=["is not valid"]),
     )
 ]  # fmt: skip
-
-
-@refusals(REFUSED)
-def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
-    """Each refusal says what was wrong, and changes nothing."""
-    row.check(box)
+test_what_is_refused = make_refusal_test(REFUSED)
 
 
 @pytest.fixture
@@ -236,33 +197,20 @@ def test_what_is_delivered(
     desk: Desk, receiver: Receiver, path: str, verb: str, prefix: str
 ) -> None:
     """A subscription to the type and one to the account get the two users; the other gets none."""
-    token = {"Authorization": f"Bearer {USER_TOKEN}"}
-    client = desk.client
-    asked = {
-        "event_type": f"{verb}.{prefix}{verb}",
-        "filter": {"user_id": OWN},
-        "webhook_id": WEBHOOK,
-    }
-    answer = client.post("/2/activity/subscriptions", json=asked, headers=token)
-    assert answer.status_code in {200, 201}, answer.text
+    kind = {"event_type": f"{verb}.{prefix}{verb}", "webhook_id": WEBHOOK}
+    asked = kind | {"filter": {"user_id": OWN}}
+    body_of(desk.call("POST", "/2/activity/subscriptions", json=asked, keys=USER_TOKEN))
     if prefix:
         with desk.world.work():
             (MUTES if verb == "mute" else BLOCKS).add(desk.world, OWN, OTHER)
     for _ in range(2):
-        if prefix:
-            client.delete(f"/2/users/{OWN}/{path}/{OTHER}", headers=token)
-        else:
-            body = {"target_user_id": OTHER}
-            client.post(f"/2/users/{OWN}/{path}", json=body, headers=token)
+        (end if prefix else act)(desk, path)
     desk.wait()
 
     bodies = [post.json for post in receiver.received]
-    (activity,) = [each["data"] for each in bodies if "data" in each]
+    (activity,) = [each["data"]["payload"] for each in bodies if "data" in each]
     (account,) = [each for each in bodies if "for_user_id" in each]
-    assert (OWN, OTHER) == tuple(
-        activity["payload"][role]["data"]["id"] for role in ("source", "target")
-    )
+    assert [OWN, OTHER] == [activity[role]["data"]["id"] for role in ("source", "target")]
     ((event,),) = [account[f"{verb}_events"]]
-    assert (f"{prefix}{verb}", OWN, OTHER) == (
-        event["type"], event["source"]["id_str"], event["target"]["id_str"],
-    )  # fmt: skip
+    assert f"{prefix}{verb}" == event["type"]
+    assert [OWN, OTHER] == [event[role]["id_str"] for role in ("source", "target")]
