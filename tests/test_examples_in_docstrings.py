@@ -22,15 +22,12 @@ CENTRAL = {
     "mock_platform.core.failures.problems": ("problem",),
     "mock_platform.core.fields": ("Text", "Choice", "Integer"),
     "mock_platform.core.jsonio": ("loads", "dumps", "canonical"),
-    "mock_platform.core.operation": ("Operation",),
-    "mock_platform.core.routing": ("Router",),
+    "mock_platform.core.operation": ("Operation",), "mock_platform.core.routing": ("Router",),
     "mock_platform.core.schema": ("Schema",),
     "mock_platform.core.tables.table": ("Table", "Reference"),
-    "mock_platform.scenario.document": ("Scenario",),
-    "mock_platform.world.clock": ("Clock",),
-    "mock_platform.world.ids": ("Ids",),
-    "mock_platform.world.transitions": ("TransitionKind",),
-}
+    "mock_platform.scenario.document": ("Scenario",), "mock_platform.world.clock": ("Clock",),
+    "mock_platform.world.ids": ("Ids",), "mock_platform.world.transitions": ("TransitionKind",),
+}  # fmt: skip
 """What the Python interface returns, and the values that a contributor meets first, by module."""
 
 

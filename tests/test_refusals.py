@@ -57,19 +57,14 @@ def test_a_right_row_passes(box: Sandbox, row: Refusal) -> None:
 @pytest.mark.parametrize(
     ("number", "wrong"),
     [
-        (0, {"status": 404}),
-        (0, {"errors": [("INVALID_PARAMETER", "goal")]}),
-        (0, {"messages": ["NOTHING"]}),
-        (0, {"messages": ["tomorrow", "SITE_VISITS"]}),
-        (0, {"problem": "invalid-request"}),
-        (3, {"problem": "conflict"}),
-        (3, {"shows": {"title": "Forbidden"}}),
-        (3, {"shows": {"errors": []}}),
-        (3, {"shows": {"more": None}}),
-        (4, {"text": "Hello"}),
+        (0, {"status": 404}), (0, {"errors": [("INVALID_PARAMETER", "goal")]}),
+        (0, {"messages": ["NOTHING"]}), (0, {"messages": ["tomorrow", "SITE_VISITS"]}),
+        (0, {"problem": "invalid-request"}), (3, {"problem": "conflict"}),
+        (3, {"shows": {"title": "Forbidden"}}), (3, {"shows": {"errors": []}}),
+        (3, {"shows": {"more": None}}), (4, {"text": "Hello"}),
         (5, {"shows": {"errors": [{"code": 34}]}}),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_row_fails(box: Sandbox, number: int, wrong: dict[str, Any]) -> None:
     """Whatever a row says of the answer must be so."""
     with pytest.raises(AssertionError):

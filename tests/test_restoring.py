@@ -24,13 +24,9 @@ SHIPPED = ["harbor_roasters", "northbike_co", "ines_duarte"]
 """Screen names of the shipped users."""
 NEW_USER = {"id": "77", "screen_name": "kept", "name": "Kept"}
 NEW_TOKEN = {
-    "id": "77-token",
-    "kind": "access",
-    "secret": "s",
-    "app_id": "11827",
-    "user_id": "77",
+    "id": "77-token", "kind": "access", "secret": "s", "app_id": "11827", "user_id": "77",
     "created_at": "2026-01-01T00:00:00Z",
-}
+}  # fmt: skip
 
 
 def kept(folder: Path) -> Settings:

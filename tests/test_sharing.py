@@ -360,13 +360,9 @@ def test_a_damaged_world(engine: EngineServer, servers: list[Server], name: str)
     for server in servers:
         for path in (f"/~{name}{ACCOUNTS}", f"/~{name}/_mock/clock"):
             check_refused(
-                server,
-                "GET",
-                path,
-                f"change 7 of world '{name}' is damaged",
-                "DELETE /_mock/worlds/NAME",
-                status=500,
-            )
+                server, "GET", path, f"change 7 of world '{name}' is damaged",
+                "DELETE /_mock/worlds/NAME", status=500,
+            )  # fmt: skip
 
     if name != "default":  # in which the console is, too
         listed = {
@@ -397,12 +393,9 @@ def test_another_form_beside_the_records(engine: EngineServer, servers: list[Ser
 
     for server in (first, second):
         refused = check_refused(
-            server,
-            "GET",
-            f"/~w1{ACCOUNTS}",
-            "in the form of an older version",
+            server, "GET", f"/~w1{ACCOUNTS}", "in the form of an older version",
             "DELETE /_mock/worlds/NAME",
-        )
+        )  # fmt: skip
         assert "Retry-After" not in refused.headers
     with engine.connect() as client:
         assert b"" == client.hget(f"{prefix}world:w1", "owner")

@@ -7,23 +7,14 @@ import signal
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import requests
-from click.testing import CliRunner, Result
 
 from mock_platform import MockPlatform
-from mock_platform.cli.main import group
+from tests.cli.running import run
 from tests.waits import PATIENCE
-
-Run = Callable[..., Result]
-
-
-def run(*words: str | Path, **env: str) -> Result:
-    """Runs a command."""
-    return CliRunner().invoke(group, [str(word) for word in words], env=env)
 
 
 @pytest.fixture
@@ -76,35 +67,6 @@ def test_the_session_as_a_test(file: Path, kind: str) -> None:
 
     assert 0 == told.exit_code
     assert '"POST", "/2/posts", "{' in told.stdout
-
-
-@pytest.mark.parametrize(
-    ("words", "status", "text"),
-    [
-        (("open", "gone.zip"), 4, "gone.zip does not exist. `mock-platform case gone.zip` writes"),
-        (("case", "gone.zip", "--as", "node"), 4, "gone.zip does not exist"),
-        (("open", "bad.zip"), 4, "bad.zip: no zip archive, or a damaged one"),
-        (("open", "bad.zip", "--replay"), 4, "bad.zip: no zip archive"),
-        (("open", "."), 4, ". cannot be read: Is a directory"),
-        (("open", "bad.zip", "--port", "99999"), 2, "99999 is not in the range 0<=x<=65535"),
-        (("case", "bad.zip", "--as", "rust"), 2, "'rust' is not one of 'pytest', 'node'"),
-        (("case", "new.zip", "--url", "http://127.0.0.1:9"), 1, "no server answers at"),
-        (("open",), 2, "Missing argument 'FILE'"),
-    ],
-)
-def test_bad_input(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    words: tuple[str, ...],
-    status: int,
-    text: str,
-) -> None:
-    """Each refusal names the place and what to do; none is a traceback."""
-    monkeypatch.chdir(tmp_path)
-    Path("bad.zip").write_text("PK")
-    told = run(*words)
-
-    assert (status, True) == (told.exit_code, text in told.stderr), told.stderr
 
 
 def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:

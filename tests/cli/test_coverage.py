@@ -3,32 +3,22 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 import requests
-from click.testing import CliRunner, Result
 
 from mock_platform import MockPlatform
-from mock_platform.cli.main import group
-from mock_platform.serving.http.binding import bind
 from mock_platform.settings import Settings
+from tests.cli.running import run as run_command
 from tests.waits import PATIENCE
 
-Run = Callable[..., Result]
 pytestmark = pytest.mark.live
 
 
-@pytest.fixture
-def run() -> Run:
-    """Runs `mock-platform coverage` in this process."""
-
-    def run(*args: object, **env: str) -> Result:
-        words = ["coverage", *(str(arg) for arg in args)]
-        return CliRunner().invoke(group, words, env=env, prog_name="mock-platform")
-
-    return run
+run = partial(run_command, "coverage")
 
 
 @pytest.fixture
@@ -41,7 +31,7 @@ def platform() -> Iterator[MockPlatform]:
         yield platform
 
 
-def test_text(run: Run, platform: MockPlatform) -> None:
+def test_text(platform: MockPlatform) -> None:
     """The text is printed, whatever the address ends with."""
     for end in ("", "/", "/_mock"):
         result = run("--format", "text", "--url", f"{platform.base_url}{end}")
@@ -50,7 +40,7 @@ def test_text(run: Run, platform: MockPlatform) -> None:
         assert re.search(r"  openapi\.get +1 requests", result.output)
 
 
-def test_json_is_what_the_control_route_gives(run: Run, platform: MockPlatform) -> None:
+def test_json_is_what_the_control_route_gives(platform: MockPlatform) -> None:
     """The document is that of the server; programs, which read no terminal, get it unasked."""
     result = run("--format", "json", MOCK_PLATFORM_COVERAGE_URL=platform.base_url)
     unasked = run(MOCK_PLATFORM_COVERAGE_URL=platform.base_url)
@@ -60,7 +50,7 @@ def test_json_is_what_the_control_route_gives(run: Run, platform: MockPlatform) 
     assert result.stdout == unasked.stdout
 
 
-def test_beside_run_it_needs_no_address(run: Run, platform: MockPlatform) -> None:
+def test_beside_run_it_needs_no_address(platform: MockPlatform) -> None:
     """The address that `run` passes on is used, unless the option has its own variable."""
     taken = run("--format", "json", MOCK_PLATFORM_URL=platform.base_url)
     own = {"MOCK_PLATFORM_COVERAGE_URL": f"{platform.base_url}/~w2", "MOCK_PLATFORM_URL": "x"}
@@ -70,7 +60,7 @@ def test_beside_run_it_needs_no_address(run: Run, platform: MockPlatform) -> Non
     assert 0 == json.loads(run("--format", "json", **own).stdout)["percent"]
 
 
-def test_a_world(run: Run, platform: MockPlatform) -> None:
+def test_a_world(platform: MockPlatform) -> None:
     """Under a world's address it is what that world has exercised."""
     platform.world("w1")
     result = run("--format", "json", "--url", f"{platform.base_url}/~w1")
@@ -78,7 +68,7 @@ def test_a_world(run: Run, platform: MockPlatform) -> None:
     assert 0 == json.loads(result.stdout)["percent"]
 
 
-def test_html(run: Run, platform: MockPlatform) -> None:
+def test_html(platform: MockPlatform) -> None:
     """The page can be redirected into a file."""
     result = run("--format", "html", "--url", platform.base_url)
 
@@ -87,7 +77,7 @@ def test_html(run: Run, platform: MockPlatform) -> None:
 
 
 @pytest.mark.parametrize(("demanded", "status"), [("0", 0), ("0.1", 0), ("50", 1)])
-def test_fail_under(run: Run, platform: MockPlatform, demanded: str, status: int) -> None:
+def test_fail_under(platform: MockPlatform, demanded: str, status: int) -> None:
     """Too low a coverage ends with status 1, after the report."""
     result = run("--format", "junit", "--fail-under", demanded, "--url", platform.base_url)
 
@@ -96,13 +86,7 @@ def test_fail_under(run: Run, platform: MockPlatform, demanded: str, status: int
     assert (status == 1) == ("is below the required 50 %" in result.stderr)
 
 
-@pytest.mark.parametrize("demanded", ["-1", "101", "much"])
-def test_fail_under_is_a_percentage(run: Run, demanded: str) -> None:
-    """Anything else is a usage error."""
-    assert 2 == run("--fail-under", demanded).exit_code
-
-
-def test_control_token(run: Run) -> None:
+def test_control_token() -> None:
     """A guarded server returns its coverage to who has the token, and refuses others."""
     with MockPlatform.start(Settings(control_token="t0ken")) as platform:
         refused = run("--url", platform.base_url)
@@ -114,18 +98,7 @@ def test_control_token(run: Run) -> None:
     assert (0, 0) == (taken.exit_code, from_environment.exit_code)
 
 
-def test_no_server(run: Run) -> None:
-    """Where no server runs, the message says what to do."""
-    listener, bound = bind("127.0.0.1", 0, "http")
-    listener.close()
-
-    result = run("--url", bound.url)
-
-    assert 1 == result.exit_code
-    assert "no server answers there. Start one with `mock-platform serve`" in result.stderr
-
-
-def test_another_server(run: Run, platform: MockPlatform) -> None:
+def test_another_server(platform: MockPlatform) -> None:
     """An address that returns something else is reported with what it answered."""
     result = run("--url", f"{platform.base_url}/~nowhere")
 
@@ -133,12 +106,7 @@ def test_another_server(run: Run, platform: MockPlatform) -> None:
     assert "answers 404: " in result.stderr
 
 
-def test_the_authority_must_exist(run: Run, tmp_path: Path) -> None:
-    """A file that is not there is a usage error."""
-    assert 2 == run("--ca", tmp_path / "none.pem").exit_code
-
-
-def test_a_scope_and_a_baseline(run: Run, platform: MockPlatform, tmp_path: Path) -> None:
+def test_a_scope_and_a_baseline(platform: MockPlatform, tmp_path: Path) -> None:
     """The same as in `run` and pytest: what is lost ends with status 1 and is named."""
     address = ("--url", platform.base_url)
     scoped = run("--only", "line_items.*", "--format", "baseline", *address)
@@ -164,7 +132,7 @@ def test_a_scope_and_a_baseline(run: Run, platform: MockPlatform, tmp_path: Path
     ],
 )
 def test_bad_conditions_are_usage_errors(
-    run: Run, platform: MockPlatform, words: tuple[str, str], told: str
+    platform: MockPlatform, words: tuple[str, str], told: str
 ) -> None:
     """A typo does not become an empty scope or an open gate."""
     result = run(*words, "--url", platform.base_url)

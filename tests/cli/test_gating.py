@@ -216,35 +216,6 @@ def test_another_server_gets_safe_methods_alone(run: Run, other: Differing, tmp_
     assert {"GET", "PATCH"} == {method for method, _ in other.asked}
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["run", "--skip", "x", "--", "true"], "--skip, --methods and --yes need --against URL"),
-        (
-            ["run", "--against", "http://127.0.0.1:1", "--skip", "campaign.list", "--", "true"],
-            "matches no operation that reads. Did you mean 'campaigns.list'?",
-        ),
-        (["verify"], "The command is missing. For instance: mock-platform verify -- pytest -q"),
-        (["run"], "The command is missing. For instance: mock-platform run -- pytest -q"),
-        (["verify", "--accepted", "x", "--", "true"], "need --against URL"),
-        (["run", "--contract", "/nowhere.json", "--", "true"], "--contract: /nowhere.json"),
-        (["run", "--page", "--no-verify", "--", "true"], "--no-verify leaves out: choose one"),
-        (["verify", "--verify", "--", "true"], "No such option"),
-        (["verify", "--as-of", "2026-01-01,soon", "--", "true"], "'--as-of': 'soon' is not"),
-        (["verify", "--as-of", "2026-01-01,2026-01-01", "--", "true"], "2026-01-01 is there twice"),
-        (["verify", "--as-of", "2026-01-01", "--coverage", "--", "true"], "run --as-of DATE"),
-        (["verify", "--as-of", "2026-01-01"], "The command is missing"),
-        (["run", "--as-of", "2026-01-01", "--releases", "all", "--", "true"], "choose one"),
-    ],
-)
-def test_usage(words: list[str], said: str) -> None:
-    """What cannot be used is refused before anything is started."""
-    result = CliRunner().invoke(group, words, prog_name="mock-platform")
-
-    shown = " ".join(result.output.split())
-    assert (2, True) == (result.exit_code, said in shown), result.output
-
-
 @pytest.mark.parametrize("name", [("run", "--page"), ("verify",)], ids=" ".join)
 def test_a_command_that_does_not_exist(name: tuple[str, ...]) -> None:
     """The status is that of a shell."""

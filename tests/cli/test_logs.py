@@ -208,17 +208,6 @@ def test_credentials_are_taken_out(form: logs.LogFormat) -> None:
 
 
 @pytest.mark.live
-def test_without_markers_there_is_still_a_line(logged: Callable[..., Logged]) -> None:
-    """`--no-markers` takes the operation out of the answer, and so out of the line."""
-    server = logged("text", Settings(markers=False))
-
-    server.session.get("/12/accounts")
-
-    (line,) = server.lines()
-    assert " 401 GET /12/accounts ms=" in line
-
-
-@pytest.mark.live
 def test_an_answer_that_fails_is_logged_as_an_error() -> None:
     """What an application raises is answered with 500, and logged with it."""
     stream = io.StringIO()
@@ -279,8 +268,8 @@ def test_a_line_says_how_an_answer_was_cut_and_why(logged: Callable[..., Logged]
 
 @pytest.mark.live
 def test_requests_are_written_while_the_server_runs(logged: Callable[..., Logged]) -> None:
-    """There is no need to stop the server to see what it answered."""
-    server = logged("text")
+    """There is no need to stop the server to see what it answered, nor to have markers on."""
+    server = logged("text", Settings(markers=False))
     server.session.get("/12/accounts")
 
     assert server.stream.was_written.wait(PATIENCE)

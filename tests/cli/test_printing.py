@@ -33,28 +33,23 @@ def _find_modules(work: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "args",
+    ("work", "needed"),
     [
-        ["credentials", "--format", "shell"],
-        ["operations"],
-        ["where", "GET /12/accounts"],
-        ["operations", "--help"],
+        *(
+            (_RUN.format(args=words.split("|")), "mock_platform.cli.main")
+            for words in (
+                "credentials|--format|shell", "operations", "where|GET /12/accounts",
+                "operations|--help",
+            )
+        ),
+        ("from mock_platform import MockPlatform", "mock_platform.client.platform"),
     ],
-    ids=" ".join,
-)
-def test_printing_builds_nothing(args: list[str]) -> None:
-    """Commands that print constants load no operations, no web framework and no client."""
-    loaded = _find_modules(_RUN.format(args=args))
+)  # fmt: skip
+def test_what_is_plain_builds_nothing(work: str, needed: str) -> None:
+    """Printing constants and importing `MockPlatform` load no operations, framework or client."""
+    loaded = _find_modules(work)
 
-    assert "mock_platform.cli.main" in loaded
-    assert [name for name in HEAVY if name in loaded] == []
-
-
-def test_the_way_in_loads_nothing_before_it_is_used() -> None:
-    """Who imports `MockPlatform` loads the sandbox with `start`, and not before."""
-    loaded = _find_modules("from mock_platform import MockPlatform")
-
-    assert "mock_platform.client.platform" in loaded
+    assert needed in loaded
     assert [name for name in HEAVY if name in loaded] == []
 
 

@@ -21,35 +21,16 @@ from mock_platform.cli.remote_commands import pass_messages
 from tests.commands import python
 
 LIVE = (
-    "on rate-limited",
-    "on rate-limitd",
-    "off",
-    "clock",
-    "clock advance 1h",
-    "requests",
-    "worlds",
-    "costs --by test",
-    "case case.zip",
-    "make users 2 location=Lima",
-    "mcp",
-    "reset",
+    "on rate-limited", "on rate-limitd", "off", "clock", "clock advance 1h", "requests", "worlds",
+    "costs --by test", "case case.zip", "make users 2 location=Lima", "mcp", "reset",
     "scenarios --format text",
-)
+)  # fmt: skip
 """Commands that only ask a running server; the second one is a mistake."""
 HEAVY = (
-    "mock_platform.api.served",
-    "mock_platform.platform",
-    "mock_platform.scenario.document",
-    "mock_platform.world.world",
-    "apispec",
-    "flask",
-    "jinja2",
-    "marshmallow",
-    "oauthlib",
-    "ruamel",
-    "tinydb",
-    "werkzeug",
-)
+    "mock_platform.api.served", "mock_platform.platform", "mock_platform.scenario.document",
+    "mock_platform.world.world", "apispec", "flask", "jinja2", "marshmallow", "oauthlib", "ruamel",
+    "tinydb", "werkzeug",
+)  # fmt: skip
 """What takes longer to load than such a command to run."""
 
 Run = Callable[..., Result]
@@ -167,23 +148,13 @@ def test_costs_are_a_table(run: Run, server: MockPlatform) -> None:
 
 
 def test_records_are_made(run: Run, server: MockPlatform) -> None:
-    """A sentence with some ids, or the answer as JSON; what cannot be ends with 1 or 2."""
+    """A sentence with some ids, or the answer as JSON."""
     made = run("make", "likes", "7", "user=2244994945", "spread=2d", "--seed", "3")
     (one,) = json.loads(run("make", "users", "--format", "json").stdout)["ids"]
 
     assert made.stdout.startswith("7 likes were made in world default: 2244994945:")
     assert made.stdout.endswith(" …\n")
     assert one in server.state["users"]
-    for words, status, text in (
-        (("usrs",), 1, "Did you mean 'users'?"),
-        (("users", "2", "nme=x"), 1, "Did you mean 'name'?"),
-        (("users", "x"), 2, "COUNT is a whole number, got 'x'"),
-        (("users", "2", "x"), 2, "'x' is not KEY=VALUE"),
-        (("users", "seed=3"), 2, "seed is no field"),
-        (("users", f"name={10**30}"), 2, "exceeds 64-bit range"),
-    ):
-        refused = run("make", *words)
-        assert (status, True) == (refused.exit_code, text in refused.stderr), refused.stderr
 
 
 def test_on_takes_a_file(run: Run, server: MockPlatform, tmp_path: Path) -> None:
@@ -204,42 +175,27 @@ def test_on_takes_a_file(run: Run, server: MockPlatform, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("words", "status", "told"),
     [
-        (("on", "usage-caped"), 1, "Did you mean 'usage-capped'?"),
-        (("on", "usage-capped", "per=Daily"), 1, "Did you mean 'period'?"),
-        (("on", "usage-capped", "Daily"), 2, "'Daily' is not KEY=VALUE, such as period=Daily"),
-        (("off", "usage-caped"), 1, "Did you mean 'usage-capped'?"),
-        (("reset", "--world", "w9"), 1, "has no world 'w9'. It has default; PUT http://"),
-        (("reset", "--url", "localhost"), 2, "'localhost' is not an address"),
-        (("clock", "travel"), 2, "clock travel needs a moment"),
-        (("clock", "advance"), 2, "clock advance needs a duration"),
-        (("clock", "advance", "1h", "--to-next"), 2, "--to-next is for: clock advance --to-next"),
-        (("clock", "travel", "--to-next"), 2, "--to-next is for: clock advance --to-next"),
-        (("clock", "advance", "soon"), 2, "'soon' is not a duration"),
-        (("clock", "resume", "1h"), 2, "clock resume takes nothing more"),
-        (("clock", "advance", "9999999d"), 1, "the last year is 9999"),
-        (("clock", "advance", "-soon"), 2, "'soon' is not a duration"),
-        (("requests", "--operation", "line_items.creat"), 1, "Did you mean 'line_items.create'?"),
-        (("requests", "--method", "FETCH"), 1, "Allowed: GET, HEAD, POST"),
-        (("costs", "--by", "apps"), 2, "'apps' is not one of 'operation', 'test', 'app', 'day'"),
-        (("scenarios", "usage-caped"), 1, "Did you mean 'usage-capped'?"),
-        (("scenarios", "--scenario", "outage"), 2, "--scenario is for the package's list"),
+        ("on usage-caped", 1, "Did you mean 'usage-capped'?"),
+        ("on usage-capped per=Daily", 1, "Did you mean 'period'?"),
+        ("on usage-capped Daily", 2, "'Daily' is not KEY=VALUE, such as period=Daily"),
+        ("off usage-caped", 1, "Did you mean 'usage-capped'?"),
+        ("reset --world w9", 1, "has no world 'w9'. It has default; PUT http://"),
+        ("clock advance 9999999d", 1, "the last year is 9999"),
+        ("requests --operation line_items.creat", 1, "Did you mean 'line_items.create'?"),
+        ("requests --method FETCH", 1, "Allowed: GET, HEAD, POST"),
+        ("scenarios usage-caped", 1, "Did you mean 'usage-capped'?"),
+        ("make usrs", 1, "Did you mean 'users'?"),
+        ("make users 2 nme=x", 1, "Did you mean 'name'?"),
+        ("make users 2 x", 2, "'x' is not KEY=VALUE"),
+        ("make users seed=3", 2, "seed is no field"),
+        (f"make users name={10**30}", 2, "exceeds 64-bit range"),
     ],
 )
-def test_mistakes_say_what_to_do(run: Run, words: tuple[str, ...], status: int, told: str) -> None:
+def test_mistakes_say_what_to_do(run: Run, words: str, status: int, told: str) -> None:
     """Wrong usage ends with status 2, a refusal of the server with 1; both name the remedy."""
-    result = run(*words)
+    result = run(*words.split())
 
-    assert status == result.exit_code
-    assert told in result.stderr
-
-
-def test_no_server_answers(run: Run) -> None:
-    """The message names the command that starts a server."""
-    result = run("reset", MOCK_PLATFORM_URL="http://127.0.0.1:1")
-
-    assert 1 == result.exit_code
-    assert "no server answers at http://127.0.0.1:1" in result.stderr
-    assert "mock-platform serve" in result.stderr
+    assert (status, True) == (result.exit_code, told in result.stderr), result.stderr
 
 
 def test_a_world_is_chosen_by_option_or_address(run: Run, server: MockPlatform) -> None:

@@ -8,22 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 from jsonschema import Draft202012Validator
 
-from mock_platform.cli.main import group
 from mock_platform.platform import Platform
 from mock_platform.serving.app import create_app
+from tests.cli.running import run
 
 SOUND = (
     "name: capped\ndescription: Too much.\nparameters: {period: Daily}\n"
     "rules: [{then: {problem: usage-capped, period: $period}}]\n"
 )
-
-
-def run(*words: object) -> Result:
-    """Run a command."""
-    return CliRunner().invoke(group, [str(word) for word in words])
 
 
 def test_check(tmp_path: Path) -> None:

@@ -6,11 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from mock_platform.cli.main import group
 from mock_platform.cli.server_context import ServeOptions
 from mock_platform.core.settings_file import FILE_NAME
+from tests.cli.running import run
 
 GOOD = """\
 [serve]
@@ -47,11 +46,6 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[ServeOptions]:
     return asked
 
 
-def run(*words: str, **env: str) -> Result:
-    """The command line, in this process."""
-    return CliRunner().invoke(group, words, env=env)
-
-
 def test_the_file_is_found_above_and_its_paths_begin_there(
     folder: Path, served: list[ServeOptions]
 ) -> None:
@@ -86,7 +80,7 @@ def test_the_command_line_wins_then_the_environment(
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("[serve]\nprot = 1", ":2:1: [serve] has no option 'prot'. Did you mean 'port'?"),
+        ("[serve]\n  prot = 1", ":2:3: [serve] has no option 'prot'. Did you mean 'port'?"),
         ("[run]\nport = 1", ":2:1: [run] has no option 'port'."),
         ("[serve]\n\nport = 65536", ":3:1: port: 65536 is not in the range 0<=x<=65535."),
         ("[serve]\nstrict = 1", ":2:1: strict: 1 is not true or false."),

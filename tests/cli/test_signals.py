@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import pytest
 
 from tests.commands import environment, python
@@ -17,18 +15,7 @@ def send_elsewhere(number):
         signal.pthread_kill(threading.get_ident(), number)
     threading.Timer(0.2, send).start()
 """
-
-
-def run(script: str) -> subprocess.CompletedProcess[str]:
-    """A script in a process of its own, which must end by itself."""
-    return python("-c", ELSEWHERE + script, env=environment())
-
-
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
-def test_serve_stops_by_a_signal_to_another_thread(name: str) -> None:
-    """The main thread waits on no lock, so it does not sleep through a stop."""
-    found = run(
-        f"""
+SERVE = """
 from mock_platform.cli import serving
 from mock_platform.settings import Settings
 
@@ -41,59 +28,7 @@ serving._print_ready_line = ready
 serving.serve_until_stopped(serving.ServeOptions(Settings(port=0)))
 print("ended in good order")
 """
-    )
-
-    assert found.returncode == 0, found.stderr
-    assert found.stdout.endswith("ended in good order\n")
-    assert "Stopped." in found.stderr
-
-
-def test_run_passes_on_a_signal_to_another_thread() -> None:
-    """Waiting for the command is no reason to sleep through a signal for it."""
-    found = run(
-        """
-from mock_platform.cli import running
-from mock_platform.cli.running import RunOptions
-from mock_platform.settings import Settings
-
-pass_on_to = running._Forward.to
-def begun(forward, child):
-    pass_on_to(forward, child)
-    send_elsewhere(signal.SIGTERM)
-
-running._Forward.to = begun
-child = "import time; time.sleep(600)"
-sys.exit(running.run_beside_server([sys.executable, "-c", child], RunOptions(Settings())))
-"""
-    )
-
-    assert found.returncode == 128 + 15, found.stderr
-
-
-def test_a_signal_before_the_wait_counts() -> None:
-    """Nothing is lost between catching signals and waiting for one; a second changes nothing."""
-    found = run(
-        """
-from mock_platform.cli.signals import StopSignals
-
-with StopSignals() as stop:
-    signal.raise_signal(signal.SIGTERM)
-    signal.raise_signal(signal.SIGINT)
-    stop.wait()
-    stop.wait()
-signal.raise_signal(signal.SIGTERM)
-print("still here")
-"""
-    )
-
-    assert (found.returncode, found.stdout) == (0, "still here\n"), found.stderr
-
-
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
-def test_a_late_signal_does_not_change_the_status(name: str) -> None:
-    """Nor when the interpreter is about to end and has put its handlers back."""
-    found = run(
-        f"""
+LATE = """
 import os
 from mock_platform.cli.signals import StopSignals
 
@@ -106,15 +41,39 @@ with StopSignals() as stop:
 sys.modules["last"] = sys.last = Last()  # deleted with the modules, after the handlers
 sys.exit(3)
 """
-    )
+SCRIPTS = {
+    # Waiting for the command is no reason to sleep through a signal for it.
+    "run passes on a signal to another thread": (128 + 15, "", """
+from mock_platform.cli import running
+from mock_platform.cli.running import RunOptions
+from mock_platform.settings import Settings
 
-    assert found.returncode == 3, found.stderr
+pass_on_to = running._Forward.to
+def begun(forward, child):
+    pass_on_to(forward, child)
+    send_elsewhere(signal.SIGTERM)
 
+running._Forward.to = begun
+child = "import time; time.sleep(600)"
+sys.exit(running.run_beside_server([sys.executable, "-c", child], RunOptions(Settings())))
+"""),
+    # Nothing is lost between catching signals and waiting for one; a second changes nothing.
+    "a signal before the wait counts": (0, "still here\n", """
+from mock_platform.cli.signals import StopSignals
 
-def test_a_signal_for_a_worker_that_is_being_made_counts() -> None:
-    """The supervisor sends it once, and the worker may not have come far."""
-    found = run(
-        """
+with StopSignals() as stop:
+    signal.raise_signal(signal.SIGTERM)
+    signal.raise_signal(signal.SIGINT)
+    stop.wait()
+    stop.wait()
+signal.raise_signal(signal.SIGTERM)
+print("still here")
+"""),
+    # Nor do they when the interpreter is about to end and has put its handlers back.
+    "a late SIGTERM does not change the status": (3, "", LATE.format(name="SIGTERM")),
+    "a late SIGINT does not change the status": (3, "", LATE.format(name="SIGINT")),
+    # The supervisor sends it once, and the worker may not have come far.
+    "a signal for a worker that is being made counts": (0, "0 set()\n", """
 import os
 from mock_platform.cli import worker
 
@@ -129,16 +88,9 @@ os.fork = stopped
 worker._serve = lambda team, index, wire, stop: stop.wait()
 pid, end = worker.start_worker(None, 0, [])
 print(os.waitpid(pid, 0)[1], signal.pthread_sigmask(signal.SIG_BLOCK, []))
-"""
-    )
-
-    assert (found.returncode, found.stdout) == (0, "0 set()\n"), found.stderr
-
-
-def test_other_signals_do_not_end_the_wait() -> None:
-    """Whoever else catches signals in the process does not stop the server with them."""
-    found = run(
-        """
+"""),
+    # Whoever else catches signals in the process does not stop the server with them.
+    "other signals do not end the wait": (0, "True [1]\n", """
 from mock_platform.cli.signals import StopSignals
 
 seen = []
@@ -146,16 +98,9 @@ signal.signal(signal.SIGUSR1, lambda *_: (seen.append(1), send_elsewhere(signal.
 with StopSignals() as stop:
     send_elsewhere(signal.SIGUSR1)
     print(sorted(stop.wait()) == [signal.SIGTERM], seen)
-"""
-    )
-
-    assert (found.returncode, found.stdout) == (0, "True [1]\n"), found.stderr
-
-
-def test_handlers_of_before_are_back() -> None:
-    """What was caught for a while goes to whom it went before."""
-    found = run(
-        """
+"""),
+    # What was caught for a while goes to whom it went before.
+    "handlers of before are back": (0, "True\nTrue\n-1\n", """
 from mock_platform.cli.signals import Signals
 
 before = signal.getsignal(signal.SIGUSR1), signal.getsignal(signal.SIGINT)
@@ -164,7 +109,25 @@ with Signals([signal.SIGUSR1, signal.SIGINT]) as caught:
     print(caught.wait() == {signal.SIGUSR1})
 print(before == (signal.getsignal(signal.SIGUSR1), signal.getsignal(signal.SIGINT)))
 print(signal.set_wakeup_fd(-1))
-"""
-    )
+"""),
+}  # fmt: skip
 
-    assert (found.returncode, found.stdout) == (0, "True\nTrue\n-1\n"), found.stderr
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+def test_serve_stops_by_a_signal_to_another_thread(name: str) -> None:
+    """The main thread waits on no lock, so it does not sleep through a stop."""
+    found = python("-c", ELSEWHERE + SERVE.format(name=name), env=environment())
+
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.endswith("ended in good order\n")
+    assert "Stopped." in found.stderr
+
+
+@pytest.mark.parametrize(("status", "printed", "script"), SCRIPTS.values(), ids=SCRIPTS)
+def test_signals_are_neither_lost_nor_taken_for_others(
+    status: int, printed: str, script: str
+) -> None:
+    """Each script ends by itself, with its status and what it prints."""
+    found = python("-c", ELSEWHERE + script, env=environment())
+
+    assert (status, printed) == (found.returncode, found.stdout), found.stderr

@@ -3,11 +3,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import count
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from mock_platform import MockPlatform
+from mock_platform.api.served import OPERATIONS
 from mock_platform.client.interface import PlatformFace, WorldFace
+from mock_platform.core.call import Call
+from mock_platform.world.world import World
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -45,3 +50,18 @@ def world(platform: PlatformFace) -> Iterator[WorldFace]:
     yield platform.world(name)
     if name in platform.worlds:
         platform.drop_world(name)
+
+
+def fail(call: Call, world: World) -> Any:
+    """Fails as no handler should."""
+    raise ZeroDivisionError(f"for {call.path}")
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list of accounts fails."""
+    operations = [
+        replace(operation, handler=fail) if operation.id == "accounts.list" else operation
+        for operation in OPERATIONS
+    ]
+    monkeypatch.setattr("mock_platform.platform.OPERATIONS", operations)

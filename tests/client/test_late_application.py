@@ -47,10 +47,7 @@ with MockPlatform.start() as platform:
             "assert platform.session().get('/12/accounts').status_code == 401",
             "{'requests', 'urllib3'}",
         ),
-        (
-            "assert ask(platform.control_url + '/health') == 200",
-            "{'flask', 'werkzeug', 'jinja2'}",
-        ),
+        ("assert ask(platform.control_url + '/health') == 200", "{'flask', 'werkzeug', 'jinja2'}"),
         ("platform.app", "{'flask', 'werkzeug', 'jinja2'}"),
         ("platform.test_client()", "{'flask', 'werkzeug', 'jinja2'}"),
     ],
@@ -60,34 +57,25 @@ def test_a_sandbox_loads_what_it_needs(code: str, wanted: str) -> None:
     check_program(f"{_START}    {code}\n    assert loaded() == {wanted}, loaded()\n")
 
 
-def test_hooks_that_are_added_late_take_part() -> None:
-    """A hook sees the requests after it, also if there was no application before."""
-    code = (
-        f"{_START}"
-        "    assert ask(platform.base_url + '/12/accounts') == 401\n"
+@pytest.mark.parametrize(
+    "code",
+    [
         "    platform.app.before_request(lambda: ('', 299))\n"
         "    assert ask(platform.base_url + '/12/accounts') == 299\n"
-        "    assert platform.session().get('/12/accounts').status_code == 299\n"
-    )
-
-    check_program(code)
-
-
-def test_signals_are_sent_although_nobody_asked_for_the_application() -> None:
-    """Whoever loads Flask after the start may listen to its signals."""
-    code = (
-        f"{_START}"
-        "    assert ask(platform.base_url + '/12/accounts') == 401\n"
+        "    assert platform.session().get('/12/accounts').status_code == 299\n",
         "    import flask\n"
         "    seen = []\n"
         "    listen = lambda app, **_: seen.append(app.name)\n"
         "    flask.request_started.connect(listen)\n"
         "    assert ask(platform.base_url + '/12/accounts') == 401\n"
         "    platform.session().get('/12/accounts')\n"
-        "    assert seen == ['mock_platform.serving.app'] * 2, seen\n"
-    )
-
-    check_program(code)
+        "    assert seen == ['mock_platform.serving.app'] * 2, seen\n",
+    ],
+    ids=["hooks", "signals"],
+)
+def test_who_listens_late_takes_part(code: str) -> None:
+    """Hooks and receivers of signals see what comes after them, also if Flask was not loaded."""
+    check_program(f"{_START}    assert ask(platform.base_url + '/12/accounts') == 401\n{code}")
 
 
 def test_threads_get_the_same_application() -> None:

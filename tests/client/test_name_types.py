@@ -12,14 +12,7 @@ import pytest
 from mock_platform import WorldFace, names
 from mock_platform.client.interface import PlatformFace
 from mock_platform.core.errors import BadEvent, BadParameters, UnknownScenario, UnknownTable
-from mock_platform.names import (
-    ErrorCode,
-    EventType,
-    OperationId,
-    OwnName,
-    ScenarioName,
-    TableName,
-)
+from mock_platform.names import ErrorCode, EventType, OperationId, OwnName, ScenarioName, TableName
 from mock_platform.platform import Platform
 
 
@@ -39,8 +32,10 @@ def test_a_misspelt_name_is_an_error_of_types_and_of_the_call(
         world.deactivate("usage-caped")  # type: ignore[arg-type]
     with pytest.raises(UnknownTable):
         world.state["acounts"]  # type: ignore[index]
-    with pytest.raises(ValueError, match="no operation has the id"):
+    with pytest.raises(ValueError, match=r"id 'accounts.lst'. Did you mean 'accounts.list'\?"):
         world.journal.count(operation="accounts.lst")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="'oauth1', 'oauth2', 'bearer' or None, not 'basic'"):
+        world.session("basic")  # type: ignore[arg-type]
     with pytest.raises(BadEvent):
         world.emit("post.crate")  # type: ignore[arg-type]
 

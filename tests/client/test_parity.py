@@ -66,11 +66,7 @@ _OF_ONE_KIND = {"start", "connect", "open", "open_case", "control", "close_sessi
 @pytest.mark.parametrize(
     ("face", "kinds", "more"),
     [
-        (
-            PlatformFace,
-            _PLATFORMS,
-            _OF_ONE_KIND,
-        ),
+        (PlatformFace, _PLATFORMS, _OF_ONE_KIND),
         (WorldFace, _WORLDS, {"close_sessions"}),
         (ClockFace, _CLOCKS, set()),
         (JournalFace, _JOURNALS, set()),
@@ -159,13 +155,10 @@ def test_programs_are_led_to_a_world(platform: PlatformFace) -> None:
 def test_a_world_can_have_original_names(platform: PlatformFace) -> None:
     """Its clients use and get them; another value is refused."""
     world = platform.world("w1", names="original")
-    with world.session("bearer") as session:
-        answer = session.get("/11/accounts")
+    answer = world.session("bearer").get("/11/accounts")
 
-    assert ("11", "original") == (
-        answer.headers["x-current-api-version"],
-        answer.headers["X-Mock-Names"],
-    )
+    assert "11" == answer.headers["x-current-api-version"]
+    assert "original" == answer.headers["X-Mock-Names"]
     with pytest.raises(ValueError, match="names is 'neutral' or 'original'"):
         platform.world("w2", names=cast("Any", "old"))
     platform.drop_world("w1")
@@ -278,8 +271,7 @@ def test_scenarios_are_defined(world: WorldFace, tmp_path: Path, form: str) -> N
     name = world.define(forms[form])  # type: ignore[arg-type]
     world.activate(name)
     (unfired,) = world.unfired_expectations()
-    with world.session("bearer") as session:
-        status = session.get("/12/accounts").status_code
+    status = world.session("bearer").get("/12/accounts").status_code
 
     assert ("down", "down", 0, 0) == (name, unfired.scenario, unfired.rule, unfired.matched)
     assert (503, []) == (status, world.unfired_expectations())
@@ -303,8 +295,7 @@ def test_a_reset_returns_to_the_start(world: WorldFace) -> None:
     world.state["users"].delete(OTHER)
     world.clock.advance(days=40)
     world.activate("outage")
-    with world.session("bearer") as session:
-        session.get("/12/accounts")
+    world.session("bearer").get("/12/accounts")
 
     world.reset()
 
@@ -318,10 +309,8 @@ def test_coverage_has_a_scope(world: WorldFace) -> None:
     found = world.coverage(only="line_items.list,accounts.*")
 
     families = {row["id"].partition(".")[0] for row in found["operations"]}
-    assert ({"line_items", "accounts"}, ["line_items.list", "accounts.*"]) == (
-        families,
-        found["only"],
-    )
+    assert {"line_items", "accounts"} == families
+    assert ["line_items.list", "accounts.*"] == found["only"]
     with pytest.raises(BadQuery, match=r"did you mean 'line_items\.\*'"):
         world.coverage(only="line_item.*")
     assert len(world.coverage(only="")["operations"]) == len(world.coverage()["operations"])
@@ -354,11 +343,8 @@ def test_warnings_count_what_was_ignored(world: WorldFace) -> None:
     (row,) = world.warnings()["warnings"]
 
     assert {"requests": 0, "warnings": []} == before
-    assert ("unknown-parameter", "accounts.get", 1) == (
-        row["code"],
-        row["operation"],
-        row["requests"],
-    )
+    found = row["code"], row["operation"], row["requests"]
+    assert ("unknown-parameter", "accounts.get", 1) == found
     assert f"{world.base_url}/12/accounts/{account}?zz=1" == row["example"]["url"]
 
 
@@ -381,8 +367,7 @@ def test_a_world_may_refuse_warnings(platform: PlatformFace) -> None:
 
 def test_coverage_counts_what_was_exercised(world: WorldFace) -> None:
     """The document of the world alone."""
-    with world.session("bearer") as session:
-        session.get("/12/accounts")
+    world.session("bearer").get("/12/accounts")
 
     called = [each["id"] for each in world.coverage()["operations"] if each["requests"]]
 

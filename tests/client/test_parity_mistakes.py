@@ -177,23 +177,16 @@ IN_WORLD: dict[str, tuple[type[Exception], Mistake]] = {
     "fixtures that are not there": (BadFixtures, lambda w: w.use_fixtures("nowhere")),
 }
 GONE: dict[str, Mistake] = {
-    "clock": lambda w: w.clock.now(),
-    "journal": lambda w: w.journal.find(),
-    "state": lambda w: w.state["users"].all(),
-    "dump": lambda w: w.state.dump(),
-    "credentials": lambda w: w.credentials,
-    "deliveries": lambda w: w.deliveries,
-    "streams": lambda w: w.streams.list(),
-    "emit": lambda w: w.emit("ProfileBioUpdate", user=USER),
-    "make": lambda w: w.make("users"),
-    "session": lambda w: w.session("oauth1"),
-    "activate": lambda w: w.activate("outage"),
-    "deactivate": lambda w: w.deactivate(),
+    "clock": lambda w: w.clock.now(), "journal": lambda w: w.journal.find(),
+    "state": lambda w: w.state["users"].all(), "dump": lambda w: w.state.dump(),
+    "credentials": lambda w: w.credentials, "deliveries": lambda w: w.deliveries,
+    "streams": lambda w: w.streams.list(), "emit": lambda w: w.emit("ProfileBioUpdate", user=USER),
+    "make": lambda w: w.make("users"), "session": lambda w: w.session("oauth1"),
+    "activate": lambda w: w.activate("outage"), "deactivate": lambda w: w.deactivate(),
     "define": lambda w: w.define({"name": "x", "rules": [RULE]}),
-    "scenarios": lambda w: w.scenarios,
-    "unfired": lambda w: w.unfired_expectations(),
+    "scenarios": lambda w: w.scenarios, "unfired": lambda w: w.unfired_expectations(),
     "reset": lambda w: w.reset(),
-}
+}  # fmt: skip
 
 
 def _raised(act: Mistake, on: object) -> Exception:

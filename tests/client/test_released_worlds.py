@@ -94,12 +94,9 @@ def test_late_work_in_a_dropped_world_is_refused(platform: LocalPlatform) -> Non
             pytest.fail("a dropped world did work")
 
     asked: list[Callable[[], object]] = [
-        work,
-        opened.reset,
-        lambda: find_engine(opened),
-        lambda: opened.find_attachment(OpenStreams),
-        lambda: emit(opened, EVENT),
-    ]
+        work, opened.reset, lambda: find_engine(opened),
+        lambda: opened.find_attachment(OpenStreams), lambda: emit(opened, EVENT),
+    ]  # fmt: skip
     for each in asked:
         with pytest.raises(UnknownWorld):
             each()

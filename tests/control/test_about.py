@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.version import __version__
-from tests.control.support import call, detail, fields
+from tests.control.support import call, detail
 from tests.support import ACCOUNT, Sandbox
 
 
@@ -79,11 +79,3 @@ def test_a_removed_world_has_its_counts(box: Sandbox) -> None:
 
     assert 1 == found.get_json()["requests"]
     assert "nowhere" in detail(missing, 404)
-
-
-def test_a_world_takes_only_the_known_values(box: Sandbox) -> None:
-    """Another value is refused, and no world is made."""
-    answer = call(box, "PUT", "/worlds/w1", json={"warnings": "fatal"})
-
-    assert (422, ["warnings"]) == (answer.status_code, fields(answer))
-    assert 1 == len(box.platform.worlds)

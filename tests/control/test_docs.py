@@ -63,19 +63,15 @@ def test_every_answer_has_a_policy(box: Sandbox) -> None:
         assert "frame-ancestors 'none'" in policy, path
 
 
-def test_only_our_own_page_shows_the_assets(box: Sandbox) -> None:
-    """The pages of Swagger UI itself, which run scripts of their own, are not served."""
-    for name in ("", "index.html", "oauth2-redirect.html"):
-        assert 404 == call(box, "GET", f"/docs/assets/{name}", buffered=True).status_code
-
-
-def test_no_way_out_of_the_assets(box: Sandbox) -> None:
-    """The assets' address serves the assets and nothing else."""
-    inside = resources.files("flask_swagger_ui") / "flask_swagger_ui.py"
-
-    assert inside.is_file()
-    for path in ("../flask_swagger_ui.py", "%2e%2e/flask_swagger_ui.py", "/etc/passwd"):
-        assert 404 == call(box, "GET", f"/docs/assets/{path}", buffered=True).status_code
+@pytest.mark.parametrize(
+    "path",
+    ["", "index.html", "oauth2-redirect.html", "../flask_swagger_ui.py",
+     "%2e%2e/flask_swagger_ui.py", "/etc/passwd"],
+)  # fmt: skip
+def test_no_way_out_of_the_assets(box: Sandbox, path: str) -> None:
+    """Neither what lies beside them, nor the pages of Swagger UI itself, which run scripts."""
+    assert (resources.files("flask_swagger_ui") / "flask_swagger_ui.py").is_file()
+    assert 404 == call(box, "GET", f"/docs/assets/{path}", buffered=True).status_code
 
 
 def _read(box: Sandbox, query: str = "", world: str = "") -> Any:

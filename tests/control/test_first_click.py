@@ -14,21 +14,12 @@ from mock_platform.control.docs import MADE, SIGNED, list_authorizations, list_s
 from tests.support import Keys, Sandbox, sandbox, signed
 
 FORM = "application/x-www-form-urlencoded"
-NEED_MORE = frozenset(
-    {
-        "account_activity.replay",
-        "older.account_activity.webhooks.create",
-        "older.account_activity.webhooks.validate",
-        "oauth.submit_authenticate",
-        "oauth.submit_authorize",
-        "oauth2.submit_authorize",
-        "scheduled_feeds.create",
-        "stats_jobs.cancel",
-        "stats_jobs.result",
-        "webhooks.create",
-        "webhooks.validate",
-    }
-)
+NEED_MORE = {
+    "account_activity.replay", "older.account_activity.webhooks.create",
+    "older.account_activity.webhooks.validate", "oauth.submit_authenticate",
+    "oauth.submit_authorize", "oauth2.submit_authorize", "scheduled_feeds.create",
+    "stats_jobs.cancel", "stats_jobs.result", "webhooks.create", "webhooks.validate",
+}  # fmt: skip
 """Retired, the form of another page, or needs a receiver or a new job; documents A and B show none
 of them.
 """

@@ -46,51 +46,66 @@ def basic(text: str) -> str:
     return f"Basic {base64.b64encode(text.encode()).decode()}"
 
 
-@pytest.mark.parametrize(
-    "host",
-    ["localhost", "LOCALHOST:80", "127.0.0.1:8080", "127.8.9.10", "[::1]:8080", "a.localhost:1"],
-)
-def test_loopback_hosts(host: str) -> None:
-    """Loopback names and addresses may be called, whatever the port."""
-    check(environ(host=host), LOCAL)
+LINK = {"sec_fetch_site": "cross-site", "sec_fetch_mode": "navigate"}
+"""What a browser says of a link on another site."""
+ALLOWED: list[tuple[Settings, str, dict[str, str]]] = [
+    # Loopback names and addresses may be called, whatever the port.
+    *((LOCAL, "GET", {"host": host}) for host in (
+        "localhost", "LOCALHOST:80", "127.0.0.1:8080", "127.8.9.10", "[::1]:8080",
+        "a.localhost:1")),
+    # So may names that are declared as the server's own, and the one it listens on.
+    (Settings(public_hosts=("mock",)), "GET", {"host": "mock:8080"}),
+    (Settings(host="Sandbox.lan", control_token="t"), "GET",
+     {"host": "sandbox.lan:8080", "x_mock_control_token": "t"}),
+    # On all interfaces every address may be called, but no name: only names can be rebound.
+    *((OPEN, "GET", {"host": host, "x_mock_control_token": "s3cret"}) for host in (
+        "192.168.1.5:8080", "[fe80::1]:8080")),
+    # Pages of the server itself may use the control plane.
+    *((LOCAL, "POST", {"origin": origin}) for origin in (
+        "http://localhost:8080", "https://LOCALHOST:8080")),
+    (LOCAL, "GET", {"sec_fetch_site": "same-origin"}), (LOCAL, "GET", {"sec_fetch_site": "none"}),
+    # A link on another site leads to the console: that shows it to the person alone.
+    (LOCAL, "GET", {**LINK, "sec_fetch_dest": "document"}),
+    # The token may be in a header of its own, as a bearer token or as a password.
+    *((Settings(control_token="s3cret"), "GET", headers) for headers in (
+        {"x_mock_control_token": "s3cret"}, {"authorization": "Bearer s3cret"},
+        {"authorization": "bearer  s3cret "}, {"authorization": basic("anybody:s3cret")})),
+    # It may hold any characters, which are sent as UTF-8.
+    (Settings(control_token="gêheim"), "GET",
+     {"x_mock_control_token": "gêheim".encode().decode("latin-1")}),
+]  # fmt: skip
+REFUSED: list[tuple[Settings, str, dict[str, str], int, str]] = [
+    # Any other Host is refused: a name can be rebound to this machine.
+    *((LOCAL, "GET", {"host": host}, 403, "--public-host") for host in (
+        "evil.example", "localhost.evil.example", "127.0.0.1.evil.example:8080", "192.168.1.5",
+        "localhost@evil.example", "evil.example@localhost", "[::1", "")),
+    (OPEN, "GET", {"host": "evil.example", "x_mock_control_token": "s3cret"}, 403, ""),
+    # Pages of any other origin may not, another port of this machine included.
+    *((LOCAL, "POST", {"origin": origin}, 403, "") for origin in (
+        "null", "", "http://evil.example", "http://localhost", "http://localhost:8081",
+        "http://127.0.0.1:8080", "http://localhost:8080.evil.example")),
+    # What the browser says another site's page asks for is refused, with or without an Origin.
+    (LOCAL, "GET", {"sec_fetch_site": "cross-site"}, 403, ""),
+    (LOCAL, "GET", {**LINK, "sec_fetch_dest": "iframe"}, 403, ""),
+    (LOCAL, "POST", {**LINK, "sec_fetch_dest": "document"}, 403, ""),
+    # A server that others can reach refuses everything until a token is set.
+    (Settings(host="0.0.0.0"), "GET", {"authorization": "Bearer x"}, 403, "--control-token"),
+    # Without the right token the answer is 401, and a browser asks for a password.
+    *((Settings(control_token="s3cret"), "GET", headers, 401, "") for headers in (
+        {}, {"x_mock_control_token": ""}, {"x_mock_control_token": "s3cre"},
+        {"x_mock_control_token": "S3cret"}, {"x_mock_control_token": "\xe9"},
+        {"authorization": "Bearer wrong"}, {"authorization": "OAuth s3cret"},
+        {"authorization": basic("s3cret")}, {"authorization": basic("s3cret:wrong")},
+        {"authorization": "Basic *"})),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    "host",
-    [
-        "evil.example",
-        "localhost.evil.example",
-        "127.0.0.1.evil.example:8080",
-        "localhost@evil.example",
-        "evil.example@localhost",
-        "192.168.1.5",
-        "[::1",
-        "",
-    ],
+    ("settings", "method", "headers"), ALLOWED, ids=[f"{row[1:]}" for row in ALLOWED]
 )
-def test_foreign_hosts(host: str) -> None:
-    """Any other Host is refused: a name can be rebound to this machine."""
-    refusal = refused(LOCAL, host=host)
-
-    assert 403 == refusal.status
-    assert "--public-host" in refusal.detail
-
-
-def test_declared_hosts() -> None:
-    """Names declared as the server's own may be called, and the one it listens on."""
-    check(environ(host="mock:8080"), Settings(public_hosts=("mock",)))
-    check(
-        environ(host="sandbox.lan:8080", x_mock_control_token="t"),
-        Settings(host="Sandbox.lan", control_token="t"),
-    )
-
-
-def test_addresses_where_all_interfaces_are_served() -> None:
-    """On all interfaces every address may be called, but no name: only names can be rebound."""
-    check(environ(host="192.168.1.5:8080", x_mock_control_token="s3cret"), OPEN)
-    check(environ(host="[fe80::1]:8080", x_mock_control_token="s3cret"), OPEN)
-
-    assert 403 == refused(OPEN, host="evil.example", x_mock_control_token="s3cret").status
+def test_who_is_let_in(settings: Settings, method: str, headers: dict[str, str]) -> None:
+    """Who calls this machine, from the server's own pages or none, with the token if it has one."""
+    check(environ(method, **headers), settings)
 
 
 def test_no_host() -> None:
@@ -98,96 +113,20 @@ def test_no_host() -> None:
     check({"REQUEST_METHOD": "GET"}, LOCAL)
 
 
-@pytest.mark.parametrize("origin", ["http://localhost:8080", "https://LOCALHOST:8080"])
-def test_own_origin(origin: str) -> None:
-    """Pages of the server itself may use the control plane."""
-    check(environ("POST", origin=origin), LOCAL)
-
-
 @pytest.mark.parametrize(
-    "origin",
-    [
-        "null",
-        "",
-        "http://evil.example",
-        "http://localhost",
-        "http://localhost:8081",
-        "http://127.0.0.1:8080",
-        "http://localhost:8080.evil.example",
-    ],
+    ("settings", "method", "headers", "status", "told"),
+    REFUSED,
+    ids=[f"{row[1:3]}" for row in REFUSED],
 )
-def test_foreign_origin(origin: str) -> None:
-    """Pages of any other origin may not, another port of this machine included."""
-    assert 403 == refused(LOCAL, "POST", origin=origin).status
+def test_who_is_refused(
+    settings: Settings, method: str, headers: dict[str, str], status: int, told: str
+) -> None:
+    """With what to do; 401 has the challenge that lets a browser ask for a password."""
+    refusal = refused(settings, method, **headers)
 
-
-def test_other_sites() -> None:
-    """What the browser says another site's page asks for is refused, with or without an Origin."""
-    assert 403 == refused(LOCAL, sec_fetch_site="cross-site").status
-    check(environ(sec_fetch_site="same-origin"), LOCAL)
-    check(environ(sec_fetch_site="none"), LOCAL)
-
-
-def test_followed_link() -> None:
-    """A link on another site leads to the console: that shows it to the person alone."""
-    link = {"sec_fetch_site": "cross-site", "sec_fetch_mode": "navigate"}
-
-    check(environ(**link, sec_fetch_dest="document"), LOCAL)
-
-    assert 403 == refused(LOCAL, **link, sec_fetch_dest="iframe").status
-    assert 403 == refused(LOCAL, "POST", **link, sec_fetch_dest="document").status
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"x_mock_control_token": "s3cret"},
-        {"authorization": "Bearer s3cret"},
-        {"authorization": "bearer  s3cret "},
-        {"authorization": basic("anybody:s3cret")},
-    ],
-)
-def test_right_token(headers: dict[str, str]) -> None:
-    """The token may be in a header of its own, as a bearer token or as a password."""
-    check(environ(**headers), Settings(control_token="s3cret"))
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {},
-        {"x_mock_control_token": ""},
-        {"x_mock_control_token": "s3cre"},
-        {"x_mock_control_token": "S3cret"},
-        {"x_mock_control_token": "\xe9"},
-        {"authorization": "Bearer wrong"},
-        {"authorization": "OAuth s3cret"},
-        {"authorization": basic("s3cret")},
-        {"authorization": basic("s3cret:wrong")},
-        {"authorization": "Basic *"},
-    ],
-)
-def test_wrong_token(headers: dict[str, str]) -> None:
-    """Without the right token the answer is 401, and a browser asks for a password."""
-    refusal = refused(Settings(control_token="s3cret"), **headers)
-
-    assert 401 == refusal.status
-    assert "WWW-Authenticate" in dict(refusal.headers)
-
-
-def test_token_beyond_ascii() -> None:
-    """A token may hold any characters; they are sent as UTF-8."""
-    sent = "gêheim".encode().decode("latin-1")
-
-    check(environ(x_mock_control_token=sent), Settings(control_token="gêheim"))
-
-
-def test_no_token_beyond_loopback() -> None:
-    """A server that others can reach refuses everything until a token is set."""
-    refusal = refused(Settings(host="0.0.0.0"), authorization="Bearer x")
-
-    assert 403 == refusal.status
-    assert "--control-token" in refusal.detail
+    assert status == refusal.status
+    assert told in refusal.detail
+    assert (status == 401) == ("WWW-Authenticate" in dict(refusal.headers))
 
 
 def test_forms() -> None:

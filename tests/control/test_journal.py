@@ -34,26 +34,16 @@ def found(box: Sandbox, query: str) -> list[str]:
 @pytest.mark.parametrize(
     ("query", "ids"),
     [
-        ("", ["r1", "r2", "r3"]),
-        ("?operation=oauth2.token", ["r2"]),
-        ("?status=200", ["r1"]),
-        ("?status=404", ["r3"]),
-        ("?status=4XX", ["r2", "r3"]),
-        ("?method=get", ["r1", "r3"]),
-        ("?method=POST&status=403", ["r2"]),
-        ("?path=oauth2", ["r2", "r3"]),
-        ("?since=2026-03-01T00:01:00Z", ["r2", "r3"]),
-        ("?rule=usage-capped", []),
-        ("?rule=usage-capped/0", []),
-        ("?rule=prefer", []),
-        ("?ended=complete", ["r1", "r2", "r3"]),
-        ("?ended=reset", []),
-        ("?limit=2", ["r2", "r3"]),
-        ("?limit=0", []),
+        ("", ["r1", "r2", "r3"]), ("?operation=oauth2.token", ["r2"]), ("?status=200", ["r1"]),
+        ("?status=404", ["r3"]), ("?status=4XX", ["r2", "r3"]), ("?method=get", ["r1", "r3"]),
+        ("?method=POST&status=403", ["r2"]), ("?path=oauth2", ["r2", "r3"]),
+        ("?since=2026-03-01T00:01:00Z", ["r2", "r3"]), ("?rule=usage-capped", []),
+        ("?rule=usage-capped/0", []), ("?rule=prefer", []), ("?ended=complete", ["r1", "r2", "r3"]),
+        ("?ended=reset", []), ("?limit=2", ["r2", "r3"]), ("?limit=0", []),
         ("?path=o&limit=1", ["r3"]),
         ("?operation=&status=&method=&path=&rule=&since=&limit=", ["r1", "r2", "r3"]),
     ],
-)
+)  # fmt: skip
 def test_queries(box: Sandbox, query: str, ids: list[str]) -> None:
     """Entries are found by all that is asked for, oldest first; empty values ask for nothing."""
     assert ids == found(box, query)

@@ -142,17 +142,11 @@ def test_filters(box: Sandbox, query: str, count: int) -> None:
 def made(body: bytes, **more: Any) -> dict[str, Any]:
     """The entry of a request with this body, answered with the same."""
     values: dict[str, Any] = {
-        "id": "r1",
-        "at": parse_instant("2026-03-01"),
-        "world": "default",
-        "method": "POST",
-        "url": "http://localhost/x?oauth_token=abc",
-        "status": 302,
-        "handler_milliseconds": 1.5,
+        "id": "r1", "at": parse_instant("2026-03-01"), "world": "default", "method": "POST",
+        "url": "http://localhost/x?oauth_token=abc", "status": 302, "handler_milliseconds": 1.5,
         "request_headers": [("Content-Type", "text/plain"), ("Cookie", "session=abc; theme=dark")],
-        "request_body": body,
-        "response_body": body,
-    }
+        "request_body": body, "response_body": body,
+    }  # fmt: skip
     entry = JournalEntry(**(values | more))
     log = archive([entry], 7)["log"]
     valid("log", log)
@@ -197,10 +191,7 @@ def test_what_the_client_got(ending: AnswerEnding | None, status: int, text: str
     """An answer that was cut is as long as the client got it; status 0 says that none came."""
     shown = made(b"body", ending=ending)
 
-    assert (status, text) == (
-        shown["response"]["status"],
-        shown["response"]["content"].get("text"),
-    )
+    assert (status, text) == (shown["response"]["status"], shown["response"]["content"].get("text"))
     assert 302 == shown["_mock"]["status"]
     assert (None if ending is None else ending.how) == (shown["_mock"]["ended"] or {}).get("how")
     assert (1.5 if ending is None else 1.5 + ending.after) == shown["time"]

@@ -29,16 +29,8 @@ def value(found: Samples, name: str, **labels: str) -> float | None:
 
 def entry(milliseconds: float, *, operation: str | None = "a.b", status: int = 200) -> JournalEntry:
     """A journal entry of a request that took so long."""
-    return JournalEntry(
-        id="r1",
-        at=machine_now(),
-        world="default",
-        method="GET",
-        url="http://localhost/",
-        status=status,
-        handler_milliseconds=milliseconds,
-        operation=operation,
-    )
+    made = ("r1", machine_now(), "default", "GET", "http://localhost/", status, milliseconds)
+    return JournalEntry(*made, operation=operation)
 
 
 def test_requests_are_counted() -> None:

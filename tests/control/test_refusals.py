@@ -52,6 +52,10 @@ CLOCK: Iterable[Row] = bodies(
     ({"action": "advance", "seconds": "60"}, "seconds", "Expected Number"),
     ({"action": "advance", "seconds": True}, "seconds", "Expected Number"),
     ({"action": "freeze", "too": MOMENT}, "too", "Did you mean 'to'?"),
+    ({"action": "advance", "to": "next", "seconds": 1}, "seconds", ""),
+    *(({"action": action, "to": to}, "to", "") for action, to in (
+        ("advance", "now"), ("advance", MOMENT), ("travel", "next"), ("freeze", "next"),
+        ("resume", "next"))),
     ({"action": "freeze", "to": "1969-12-31T23:59:59Z"}, "to", "The clock was not moved"),
     ({"action": "freeze", "to": "9000-01-01T00:00:00Z"}, "to", "The clock was not moved"),
     *(
@@ -200,13 +204,61 @@ WORLDS: Iterable[Row] = (
         ({"seed": True}, "seed", ""),
     ),
     ("PUT /worlds/w1", {"from": "w0"}, 422, [], "There is no world 'w0'"),
+    *bodies(
+        "PUT /worlds/w1", 422,
+        ({"wire": "recorded,limit=cod"}, "wire",
+         "limit is code or problem, not 'cod'. Did you mean 'code'?"),
+        ({"wire": "recoded"}, "wire", "Did you mean 'recorded'?"),
+        ({"wire": 7}, "wire", "wire"),
+        ({"warnings": "fatal"}, "warnings", ""),
+    ),
     *requests(400, "1 to 64 letters", *(f"PUT /worlds/{name}" for name in
                                         ("-w", "w!", "w" * 65, "~"))),
     *requests(409, "POST /_mock/reset", "DELETE /worlds/default"),
     *requests(404, "There is no world 'w1'", "DELETE /worlds/w1"),
 )  # fmt: skip
+MAKING: Iterable[Row] = bodies(
+    "PUT /make", 422,
+    ({"table": "user"}, "table", "Did you mean 'users'?"),
+    ({"table": "users", "count": 0}, "count", "a whole number from 1 to 100,000, got 0"),
+    ({"table": "users", "count": 100_001}, "count", "got 100001; for more, call again"),
+    ({"table": "users", "count": "5"}, "count", "got '5'"),
+    ({"table": "users", "count": True}, "count", "got True"),
+    ({"table": "users", "seed": "x"}, "seed", "for seed"),
+    ({"table": "users", "fields": [1]}, "fields", "for fields"),
+    ({"table": "users", "sed": 1}, "sed", "Did you mean 'seed'?"),
+    ({}, "table", "table"),
+)  # fmt: skip
+STREAMS: Iterable[Row] = bodies(
+    "POST /streams/all/disconnect", 422, ({"disconnect_type": "Bye"}, "disconnect_type", ""),
+)  # fmt: skip
+ANY_ROUTE: Iterable[Row] = (
+    # A path that resembles no route leads to the console.
+    *requests(404, "GET /_mock/docs/ lists all routes", f"GET /{'x' * 500}"),
+    # Silently ignored, a filter would match all.
+    *requests(400, '"operation" is unknown here. Allowed: none.',
+              "DELETE /requests?operation=oauth2.token", field="operation"),
+    ("PUT /worlds/w1", {"form": "default"}, 422, ["form"],
+     "\"form\" is unknown here. Did you mean 'from'? Allowed: from, seed"),
+    ("POST /reset", {"world": "w1"}, 422, ["world"], ""), ("POST /reset", [], 422, [], ""),
+)  # fmt: skip
+CREDENTIALS: Iterable[Row] = [
+    ("POST /credentials/regenerate", body, status, [], told)
+    for body, status, told in (
+        ({"app": "1182"}, 404, "the id or consumer key '1182'. Did you mean '11827'?"),
+        ({"user": "harbour_roasters"}, 404, "Did you mean 'harbor_roasters'?"),
+        ({"usr": "1"}, 422,
+         "\"usr\" is unknown here. Did you mean 'user'? Allowed: kind, scopes, app, user."),
+        ({"user": 7}, 422, "user"),
+        ({"kind": "oauth"}, 422, "oauth1"),
+        ({"kind": "oauth2", "scopes": ["post.reed"]}, 422, "Did you mean 'post.read'?"),
+        ({"scopes": ["post.read"]}, 422, 'send "kind": "oauth2" with them'),
+        ([], 422, "the body must be a JSON object"),
+    )
+]  # fmt: skip
 ROWS = [
     *CLOCK, *JOURNAL, *SCENARIOS, *STATE, *SNAPSHOTS, *TRANSITIONS, *WEBHOOKS, *RULES, *WORLDS,
+    *MAKING, *STREAMS, *CREDENTIALS, *ANY_ROUTE,
 ]  # fmt: skip
 
 

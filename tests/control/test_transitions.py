@@ -28,12 +28,9 @@ def state(box: Sandbox) -> Any:
 def test_list(box: Sandbox) -> None:
     """Each kind shows its pace, its states and what is in progress."""
     assert {
-        "progression": "time",
-        "seconds": 2.0,
-        "polls": 1,
-        "states": ["IN_PROGRESS", "COMPLETE", "INCOMPLETE"],
-        "under_way": ["1"],
-    } == call(box, "GET", "/transitions").get_json()["replay_job"]
+        "progression": "time", "seconds": 2.0, "polls": 1,
+        "states": ["IN_PROGRESS", "COMPLETE", "INCOMPLETE"], "under_way": ["1"],
+    } == call(box, "GET", "/transitions").get_json()["replay_job"]  # fmt: skip
 
 
 def test_listing_looks_at_the_clock(box: Sandbox) -> None:

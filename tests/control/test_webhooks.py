@@ -41,17 +41,12 @@ def test_add_an_event(box: Sandbox) -> None:
 @pytest.mark.parametrize(
     ("query", "ids"),
     [
-        ("", ["d1", "d2", "d3"]),
-        ("?job_id=j1", ["d1", "d2"]),
-        ("?webhook_id=w2", ["d3"]),
-        ("?event_id=e1", ["d1", "d3"]),
-        ("?event_id=e1&job_id=j1", ["d1"]),
-        ("?limit=2", ["d2", "d3"]),
-        ("?job_id=j1&limit=1", ["d2"]),
-        ("?limit=0", []),
+        ("", ["d1", "d2", "d3"]), ("?job_id=j1", ["d1", "d2"]), ("?webhook_id=w2", ["d3"]),
+        ("?event_id=e1", ["d1", "d3"]), ("?event_id=e1&job_id=j1", ["d1"]),
+        ("?limit=2", ["d2", "d3"]), ("?job_id=j1&limit=1", ["d2"]), ("?limit=0", []),
         ("?job_id=j3", []),
     ],
-)
+)  # fmt: skip
 def test_deliveries(box: Sandbox, query: str, ids: list[str]) -> None:
     """Attempts are found by job, webhook and event, oldest first."""
     box.platform.worlds.default.deliveries.extend(ATTEMPTS)

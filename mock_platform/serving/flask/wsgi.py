@@ -30,7 +30,7 @@ from mock_platform.core.auth.lookup import credential_hints
 from mock_platform.core.call import Call
 from mock_platform.core.connection import CONNECTION, Direct, Pause, Peer, Request
 from mock_platform.core.failures.errors import Failure, TooLarge
-from mock_platform.core.pairs import Pairs
+from mock_platform.core.pairs import Headers, Pairs
 from mock_platform.platform import Answerer, Platform
 from mock_platform.serving.flask.sending import send
 from mock_platform.world.names import DEFAULT
@@ -283,7 +283,8 @@ class Edge:
             finally:
                 self._large.discard(thread)
         connection, closing = environ.get(CONNECTION), self.platform.closing
-        reply.headers = list(reply.headers)  # servers may insist on no other type, as WSGI allows
+        if type(reply.headers) is Headers:  # else the journal would not see what is appended
+            reply.headers = list(reply.headers)  # servers may insist on no other type
         pieces = send(reply, environ["REQUEST_METHOD"], connection, closing, start_response)
         # It contains pauses only if the server accepts them.
         return cast("Iterable[bytes]", pieces)

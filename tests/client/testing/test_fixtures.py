@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import statistics
-import subprocess
-import sys
 from importlib.metadata import entry_points
 from time import thread_time
 
@@ -12,6 +10,7 @@ from mock_platform import MockPlatform
 from mock_platform.client.testing.servers import LocalServers, WorldRequest
 from tests.client.testing.conftest import Run
 from tests.client.testing.reading import headings, section
+from tests.commands import python
 from tests.support import find_inner
 
 
@@ -32,7 +31,7 @@ def test_loading_it_imports_nothing_of_ours() -> None:
         "print(sorted({'flask', 'requests', 'marshmallow', 'werkzeug'} & set(sys.modules)))"
     )
 
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ended = python("-c", code, check=True)
 
     ours = ["mock_platform", "mock_platform.pytest_plugin", "mock_platform.version"]
     assert [str(ours), "[]"] == ended.stdout.splitlines()
@@ -78,7 +77,7 @@ def test_a_test_loads_only_what_it_uses() -> None:
         "print(sorted(late & set(sys.modules)))"
     )
 
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ended = python("-c", code, check=True)
 
     assert "[]\n" == ended.stdout
 
@@ -101,45 +100,57 @@ def test_each_test_has_a_fresh_world(wherever: Run) -> None:
     result.assert_outcomes(passed=2)
 
 
-def test_one_server_serves_all_tests(run: Run) -> None:
-    """The server is one for the run, over the network too; a test's world is gone after it."""
-    result = run(
-        """
-        import requests
+SUITES = {
+    # The server is one for the run, over the network too; a test's world is gone after it.
+    "one server serves all tests": ({"passed": 2}, """
+import requests
 
-        worlds = []
+worlds = []
 
-        def test_one(mock_platform, mock_platform_server):
-            worlds.append((mock_platform.name, mock_platform_server))
-            assert mock_platform.base_url.startswith(mock_platform_server.base_url + "/~")
-            headers = {"Authorization": "Bearer " + mock_platform.credentials["bearer_token"]}
-            url = mock_platform.base_url + "/12/accounts"
-            assert requests.get(url, headers=headers, timeout=120).status_code == 200
-            assert 1 == len(mock_platform.journal)
+def test_one(mock_platform, mock_platform_server):
+    worlds.append((mock_platform.name, mock_platform_server))
+    assert mock_platform.base_url.startswith(mock_platform_server.base_url + "/~")
+    headers = {"Authorization": "Bearer " + mock_platform.credentials["bearer_token"]}
+    url = mock_platform.base_url + "/12/accounts"
+    assert requests.get(url, headers=headers, timeout=120).status_code == 200
+    assert 1 == len(mock_platform.journal)
 
-        def test_two(mock_platform, mock_platform_server):
-            name, server = worlds[0]
-            assert server is mock_platform_server
-            assert ["default", mock_platform.name] == server.worlds
-            assert name != mock_platform.name
-        """
-    )
+def test_two(mock_platform, mock_platform_server):
+    name, server = worlds[0]
+    assert server is mock_platform_server
+    assert ["default", mock_platform.name] == server.worlds
+    assert name != mock_platform.name
+"""),
+    # It reaches the test's world and sends no credentials by itself.
+    "the session is answered in process": ({"passed": 1}, """
+def test_it(mock_platform, mock_platform_session):
+    assert mock_platform_session.get("/12/accounts").status_code == 401
+    (entry,) = mock_platform.journal.find(operation="accounts.list")
+    assert "none" == entry.caller["scheme"]
+"""),
+    # Pytest keeps all tests until the end; their worlds go with the test, failed ones too.
+    "a run keeps no world": ({"passed": 2, "failed": 1}, """
+import weakref
 
-    result.assert_outcomes(passed=2)
+import pytest
+
+worlds = []
+
+@pytest.mark.parametrize("number", range(3))
+def test_one(mock_platform, number):
+    assert all(world() is None for world in worlds)
+    worlds.append(weakref.ref(mock_platform._world))
+    with mock_platform.session("bearer") as session:
+        session.get("/12/accounts")
+    assert number != 1
+"""),
+}  # fmt: skip
 
 
-def test_the_session_is_answered_in_process(run: Run) -> None:
-    """`mock_platform_session` reaches the test's world and sends no credentials by itself."""
-    result = run(
-        """
-        def test_it(mock_platform, mock_platform_session):
-            assert mock_platform_session.get("/12/accounts").status_code == 401
-            (entry,) = mock_platform.journal.find(operation="accounts.list")
-            assert "none" == entry.caller["scheme"]
-        """
-    )
-
-    result.assert_outcomes(passed=1)
+@pytest.mark.parametrize(("outcomes", "source"), SUITES.values(), ids=SUITES)
+def test_what_the_tests_of_a_run_have(run: Run, outcomes: dict[str, int], source: str) -> None:
+    """Each suite ends as it says."""
+    run(source).assert_outcomes(**outcomes)
 
 
 def test_a_fresh_world_costs_next_to_nothing() -> None:
@@ -207,34 +218,9 @@ def test_a_request_that_outlives_its_world_is_told(monkeypatch: pytest.MonkeyPat
         platform.on_stray(lambda *stray: seen.append(stray))
         world = platform.world("w1")
         monkeypatch.setattr(
-            find_inner(platform),
-            "observers",
-            [lambda _: platform.drop_world("w1")],
+            find_inner(platform), "observers", [lambda _: platform.drop_world("w1")]
         )
 
         world.session("oauth1").get("/12/accounts")
 
     assert [("w1", "GET", f"{world.base_url}/12/accounts")] == seen
-
-
-def test_a_run_keeps_no_world(run: Run) -> None:
-    """Pytest keeps all tests until the end; their worlds go with the test, failed ones too."""
-    result = run(
-        """
-        import weakref
-
-        import pytest
-
-        worlds = []
-
-        @pytest.mark.parametrize("number", range(3))
-        def test_one(mock_platform, number):
-            assert all(world() is None for world in worlds)
-            worlds.append(weakref.ref(mock_platform._world))
-            with mock_platform.session("bearer") as session:
-                session.get("/12/accounts")
-            assert number != 1
-        """
-    )
-
-    result.assert_outcomes(passed=2, failed=1)

@@ -2,16 +2,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 import requests
-from msgspec.structs import replace
 
-from mock_platform.api.served import OPERATIONS
-from mock_platform.core.call import Call
-from mock_platform.world.world import World
+from tests.client.conftest import fail
 from tests.client.testing.conftest import Run
 from tests.client.testing.reading import headings, section
 
@@ -28,21 +24,6 @@ def test_it(mock_platform):
     session.delete(f"/12/accounts/{account}/line_items/itttx")
     assert not "as expected"
 """
-
-
-def fail(call: Call, world: World) -> Any:
-    """Fails as no handler should."""
-    raise ZeroDivisionError(f"for {call.path}")
-
-
-@pytest.fixture
-def broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The list of accounts fails."""
-    operations = [
-        replace(operation, handler=fail) if operation.id == "accounts.list" else operation
-        for operation in OPERATIONS
-    ]
-    monkeypatch.setattr("mock_platform.platform.OPERATIONS", operations)
 
 
 def test_a_failing_test_tells_its_story(run: Run) -> None:
@@ -160,25 +141,6 @@ def test_a_test_that_passes_says_nothing(run: Run) -> None:
     assert not any("mock_platform" in heading for heading in headings(result))
 
 
-def test_a_rule_that_had_to_act_fails_the_test(run: Run) -> None:
-    """`expect: fired` is a demand: a test that passes without it fails."""
-    result = run(
-        """
-        import pytest
-
-        @pytest.mark.mock_scenario("answer-lost")
-        def test_it(mock_platform):
-            pass
-        """
-    )
-
-    result.assert_outcomes(failed=1)
-    assert [
-        "mock_platform: Scenario answer-lost, rule 0, was expected to act but never did; 0 calls "
-        "matched it."
-    ] == section(result, "test_it")
-
-
 def test_each_subtest_tells_its_story(run: Run) -> None:
     """The journal is shown with each failing subtest, and not again with the test around them."""
     result = run(
@@ -255,7 +217,7 @@ def test_a_fault_of_the_sandbox_fails_the_test(run: Run, where: str) -> None:
     code, first = inspect.getsourcelines(fail)
     thrown = next(number for number, line in enumerate(code, first) if "raise" in line)
     assert [
-        f'  File "{__file__}", line {thrown}, in fail',
+        f'  File "{inspect.getsourcefile(fail)}", line {thrown}, in fail',
         '    raise ZeroDivisionError(f"for {call.path}")',
         "ZeroDivisionError: for /12/accounts",
     ] == lines[-3:]

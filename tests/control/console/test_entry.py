@@ -98,11 +98,8 @@ def test_the_tests_pass(written: list[dict[str, str]], tmp_path: Path) -> None:
 
     ran = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "."],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
 
     assert f"{len(REQUESTS)} passed" in ran.stdout, ran.stdout
 

@@ -6,10 +6,10 @@ import pytest
 from werkzeug.test import TestResponse
 
 from mock_platform.scenario.document import loads
+from tests.control.console.support import OWN
 from tests.control.support import call
-from tests.support import BEARER, FORM, Sandbox, sandbox
+from tests.support import BEARER, Sandbox, sandbox
 
-OWN = {"Origin": "http://localhost", "Content-Type": FORM}
 LIST = "/12/accounts/18ce54d4x5t/account_media"
 
 
@@ -126,15 +126,9 @@ def test_save(tmp_path: Path) -> None:
 def test_foreign_forms(box: Sandbox) -> None:
     """Other pages save nothing."""
     box.call("GET", LIST)
-    answer = call(
-        box,
-        "POST",
-        "/console/requests/r1/scenario",
-        form={"action": "define"},
-        headers={"Content-Type": FORM},
-    )
+    path, form = "/console/requests/r1/scenario", {"action": "define"}
 
-    assert 403 == answer.status_code
+    assert 403 == call(box, "POST", path, form=form).status_code
 
 
 @pytest.mark.parametrize("path", [LIST, "/2/webhooks"])

@@ -16,11 +16,11 @@ from mock_platform.control.guard import (
     Sessions,
 )
 from mock_platform.core.cluster_peers import Alone
+from tests.control.console.support import OWN
 from tests.control.support import call
-from tests.support import FORM, Sandbox, sandbox
+from tests.support import Sandbox, sandbox
 
 TOKEN = "s3cret-gêheim"
-OWN = {"Origin": "http://localhost", "Content-Type": FORM}
 PAGE = {"Accept": "text/html,*/*;q=0.8"}
 
 

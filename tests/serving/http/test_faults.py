@@ -48,10 +48,21 @@ def test_requests_meets_the_reset(tls: TlsMaterial | None) -> None:
         requests.get(f"{server.url}/act", verify=verify, timeout=PATIENCE)
 
 
-def test_an_empty_reply_is_a_clean_end(tls: TlsMaterial | None, connect: Connect) -> None:
-    """The connection ends in good order, under TLS with its farewell, and without a byte."""
-    with ServerThread(doing(lambda c: c.close()), tls=tls) as server, connect(server) as wire:
-        assert wire.get("/act").rest() == b""
+def send_garbage(connection: Any) -> None:
+    """Send what is no HTTP, in two goes."""
+    connection.send_raw(b"\x00\xffHTTP? ")
+    connection.send_raw(b"no.")
+
+
+@pytest.mark.parametrize(
+    ("act", "sent"), [(lambda c: c.close(), b""), (send_garbage, b"\x00\xffHTTP? no.")]
+)
+def test_what_is_sent_is_all_and_ends_clean(
+    tls: TlsMaterial | None, connect: Connect, act: Any, sent: bytes
+) -> None:
+    """Nothing, or garbage as it is; then the connection ends, under TLS with its farewell."""
+    with ServerThread(doing(act), tls=tls) as server, connect(server) as wire:
+        assert wire.get("/act").rest() == sent
     assert server.errors == []
 
 
@@ -92,18 +103,6 @@ def test_a_body_announced_and_not_begun() -> None:
 
     assert came.startswith(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n")
     assert came.endswith(b"\r\n\r\n")
-
-
-def test_raw_bytes_are_all_that_is_sent(tls: TlsMaterial | None, connect: Connect) -> None:
-    """Garbage comes as it is, in several goes, and ends with the connection."""
-
-    def garbage(connection: Any) -> None:
-        connection.send_raw(b"\x00\xffHTTP? ")
-        connection.send_raw(b"no.")
-
-    with ServerThread(doing(garbage), tls=tls) as server, connect(server) as wire:
-        assert wire.get("/act").rest() == b"\x00\xffHTTP? no."
-    assert server.errors == []
 
 
 def test_raw_bytes_and_then_a_reset() -> None:

@@ -202,16 +202,6 @@ def test_a_request_can_be_taken_back() -> None:
     assert server.errors == []
 
 
-def test_bytes_that_are_no_frames_end_the_connection() -> None:
-    """The server says that the rules were broken, and closes."""
-    with ServerThread(hello, limits=HTTP2) as server, Frames(server) as client:
-        client.socket.sendall(b"\x00\x00\x01\x01\x00\x00\x00\x00\x00x")  # headers of stream 0
-
-        left = client.read_until(h2.events.ConnectionTerminated)
-
-        assert h2.errors.ErrorCodes.PROTOCOL_ERROR == left.error_code
-
-
 def test_a_stop_says_goodbye() -> None:
     """A client without requests learns that the server leaves, and no connection remains."""
     server = ServerThread(hello, limits=HTTP2).start()

@@ -9,7 +9,7 @@ from mock_platform.serving.http import ServerThread
 from mock_platform.serving.http.http2_stream import write_head
 from mock_platform.settings import ConnectionSettings
 from tests.serving.http.frames import HEAD, Frames, frame
-from tests.serving.http.wire import Environ, Start, hello
+from tests.serving.http.wire import Seen, hello
 
 pytestmark = pytest.mark.live
 
@@ -37,18 +37,6 @@ BAD = {
     "a line break": [*HEAD, ("x-one", "1\r\nx-two: 2")],
     "a body that does not come": [*HEAD, ("content-length", "5")],
 }
-
-
-class Seen:
-    """An application that keeps the methods of the requests it gets."""
-
-    def __init__(self) -> None:
-        self.paths: list[str] = []
-
-    def __call__(self, environ: Environ, start: Start) -> list[bytes]:
-        """Answers hello."""
-        self.paths.append(environ["PATH_INFO"])
-        return list(hello(environ, start))
 
 
 @pytest.mark.parametrize("what", BAD)

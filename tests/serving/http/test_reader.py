@@ -18,14 +18,10 @@ CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
 SMALL = ConnectionSettings(head_bytes=200, body_bytes=10)
 
 REFUSED: dict[str, tuple[int, bytes]] = {
-    "both lengths": (
-        400,
-        POST + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-    ),
-    "both lengths, other order": (
-        400,
-        POST + b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
-    ),
+    "both lengths": (400,
+        POST + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+    "both lengths, other order": (400,
+        POST + b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n"),
     "two different lengths": (400, POST + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello"),
     "two equal lengths": (400, POST + b"Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello"),
     "a list of lengths": (400, POST + b"Content-Length: 5, 5\r\n\r\nhello"),
@@ -33,6 +29,7 @@ REFUSED: dict[str, tuple[int, bytes]] = {
     "a length with a sign": (400, POST + b"Content-Length: +5\r\n\r\nhello"),
     "a length with an underscore": (400, POST + b"Content-Length: 5_0\r\n\r\n"),
     "a hexadecimal length": (400, POST + b"Content-Length: 0x5\r\n\r\nhello"),
+    "a length in words": (400, POST + b"Content-Length: five\r\n\r\n"),
     "an empty length": (400, POST + b"Content-Length: \r\n\r\n"),
     "a length beyond all numbers": (400, POST + b"Content-Length: 99999999999999999999\r\n\r\n"),
     "a folded header": (400, GET + b"X: a\r\n b\r\n\r\n"),
@@ -62,35 +59,23 @@ REFUSED: dict[str, tuple[int, bytes]] = {
     "a chunk extension without an end": (400, CHUNKED + b"5;a=" + b"b" * 70_000),
     "a chunk extension that is too long": (400, CHUNKED + b"5;a=" + b"b" * 70_000 + b"\r\nhello"),
     "headers behind a body without an end": (431, CHUNKED + b"0\r\n" + b"X-A: b\r\n" * 9_000),
-    "headers behind a body that are too long": (
-        431,
-        CHUNKED + b"0\r\nX-A: " + b"b" * 70_000 + b"\r\n\r\n",
-    ),
-    "a long name of a header behind a body": (
-        431,
-        CHUNKED + b"0\r\n" + b"X" * 70_000 + b": a\r\n\r\n",
-    ),
-    "a chunk too large for a client that asks for another protocol": (
-        413,
+    "headers behind a body that are too long": (431,
+        CHUNKED + b"0\r\nX-A: " + b"b" * 70_000 + b"\r\n\r\n"),
+    "a long name of a header behind a body": (431,
+        CHUNKED + b"0\r\n" + b"X" * 70_000 + b": a\r\n\r\n"),
+    "a chunk too large for a client that asks for another protocol": (413,
         POST + b"Connection: Upgrade\r\nUpgrade: h2c\r\nTransfer-Encoding: chunked\r\n\r\n"
-        b"7fffffffffffffff\r\n",
-    ),
+        b"7fffffffffffffff\r\n"),
     "an empty chunk size": (400, CHUNKED + b"\r\nhello\r\n0\r\n\r\n"),
     "a chunk longer than its size": (400, CHUNKED + b"5\r\nhelloXX0\r\n\r\n"),
     "an unknown coding": (501, POST + b"Transfer-Encoding: gzip\r\n\r\nhello"),
-    "chunked that is not the last coding": (
-        400,
-        POST + b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
-    ),
-    "another coding before chunked": (
-        501,
-        POST + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
-    ),
+    "chunked that is not the last coding": (400,
+        POST + b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n"),
+    "another coding before chunked": (501,
+        POST + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"),
     "a word that ends in chunked": (501, POST + b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n"),
-    "a coding in HTTP/1.0": (
-        400,
-        b"POST / HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-    ),
+    "a coding in HTTP/1.0": (400,
+        b"POST / HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
     "no Host": (400, b"GET / HTTP/1.1\r\n\r\n"),
     "two Hosts": (400, b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"),
     "HTTP/2 without its preface": (505, b"GET / HTTP/2.0\r\nHost: a\r\n\r\n"),
@@ -101,7 +86,7 @@ REFUSED: dict[str, tuple[int, bytes]] = {
     "TLS": (400, b"\x16\x03\x01\x02\x00\x01\x00"),
     "a control character in the target": (400, b"GET /\x01 HTTP/1.1\r\nHost: a\r\n\r\n"),
     "a raw byte in the target": (400, b"GET /\xff HTTP/1.1\r\nHost: a\r\n\r\n"),
-}
+}  # fmt: skip
 """What RFC 9112 has refused, or leaves open to two readings."""
 
 

@@ -105,20 +105,15 @@ def test_all_are_read_before_any_answer_is_sent(bench: Bench) -> None:
     assert bench.go_round() == []
 
 
-def test_a_few_requests_are_then_answered_as_they_arrive(bench: Bench) -> None:
-    """After a round of two, 255 pieces are not gathered; the next one is."""
-    bench.arrive(*some(2))
+@pytest.mark.parametrize(("first", "left_out"), [(2, 255), (3, 0)])
+def test_a_few_requests_are_then_answered_as_they_arrive(
+    bench: Bench, first: int, left_out: int
+) -> None:
+    """After a round of two, 255 pieces are not gathered, the next one is; three are enough."""
+    bench.arrive(*some(first))
     bench.go_round()
 
-    assert bench.arrive(*some(255)) == [False] * 255
-    assert bench.arrive(*some(1)) == [True]
-
-
-def test_a_round_of_three_goes_on_gathering(bench: Bench) -> None:
-    """Three requests in a round are enough."""
-    bench.arrive(*some(3))
-    bench.go_round()
-
+    assert bench.arrive(*some(left_out)) == [False] * left_out
     assert bench.arrive(*some(1)) == [True]
 
 

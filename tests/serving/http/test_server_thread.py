@@ -305,40 +305,25 @@ def test_many_clients_at_once() -> None:
         assert server.errors == []
 
 
-def test_what_the_application_raises_is_kept(caplog: pytest.LogCaptureFixture) -> None:
-    """A fault answers 500, is logged and found under `errors`; the connection goes on."""
+@pytest.mark.parametrize("kind", [LookupError, SystemExit, KeyboardInterrupt])
+def test_what_the_application_raises_is_kept(
+    kind: type[BaseException], caplog: pytest.LogCaptureFixture
+) -> None:
+    """It answers 500, is logged and found under `errors`; even what ends a process does no more."""
 
     def failing(environ: Environ, start_response: Start) -> list[bytes]:
         if environ["PATH_INFO"] == "/fail":
-            raise LookupError("no such thing")
+            raise kind("no such thing")
         return hello(environ, start_response)
 
-    with ServerThread(failing) as server, Wire(server) as wire:
+    with ServerThread(failing, threads=1) as server, Wire(server) as wire:
         failed = wire.get("/fail").answer()
 
-        assert 500 == failed.status
-        assert failed.body == (b"The application raised LookupError; see the server's log.\n")
+        told = f"The application raised {kind.__name__}; see the server's log.\n"
+        assert (500, told.encode()) == (failed.status, failed.body)
         assert wire.get("/").answer().body == b"hello"
-    assert [LookupError] == [type(fault) for fault in server.errors]
-    assert "no such thing" in caplog.text
-
-
-@pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt])
-def test_nothing_that_an_application_raises_ends_the_server(
-    kind: type[BaseException], caplog: pytest.LogCaptureFixture
-) -> None:
-    """Even what ends a process elsewhere answers 500 and leaves the server as it was."""
-
-    def leaving(environ: Environ, start_response: Start) -> list[bytes]:
-        if environ["PATH_INFO"] == "/leave":
-            raise kind
-        return hello(environ, start_response)
-
-    with ServerThread(leaving, threads=1) as server, Wire(server) as wire:
-        assert 500 == wire.get("/leave").answer().status
-        assert 200 == wire.get("/").answer().status
     assert [kind] == [type(fault) for fault in server.errors]
-    assert kind.__name__ in caplog.text
+    assert f"{kind.__name__}: no such thing" in caplog.text
 
 
 def test_a_stopped_server_lets_go_of_its_application() -> None:

@@ -15,7 +15,7 @@ from mock_platform.core.connection import Pause
 from mock_platform.serving.http import ServerThread
 from mock_platform.serving.http.tls import TlsMaterial
 from mock_platform.settings import ConnectionSettings
-from tests.serving.http.wire import Environ, Start, Wire, hello, reply, show
+from tests.serving.http.wire import Environ, Seen, Start, Wire, hello, reply, show
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
@@ -69,10 +69,7 @@ def test_slow_clients_are_gone_after_their_deadlines(
     limits = ConnectionSettings(
         head_seconds=0.5, body_seconds=0.5, idle_seconds=0.5, write_seconds=0.5, linger_seconds=0.2
     )
-    with (
-        ServerThread(large, tls=tls, limits=limits) as server,
-        ExitStack() as clients,
-    ):
+    with ServerThread(large, tls=tls, limits=limits) as server, ExitStack() as clients:
         slow_clients(server, ca, clients)
         while True:
             with Wire(server, ca) as wire:
@@ -86,35 +83,26 @@ def test_slow_clients_are_gone_after_their_deadlines(
 @pytest.mark.parametrize("said", [HALF_HEAD, b"G", NO_BODY, NO_BODY + b"x" * 99])
 def test_a_request_that_does_not_come_is_given_up(said: bytes) -> None:
     """After its time the client gets 408, and the application never saw the request."""
-    seen: list[str] = []
-
-    def watching(environ: Environ, start_response: Start) -> list[bytes]:
-        seen.append(environ["REQUEST_METHOD"])
-        return hello(environ, start_response)
-
+    seen = Seen()
     limits = ConnectionSettings(head_seconds=0.1, body_seconds=0.1)
-    with ServerThread(watching, limits=limits) as server, Wire(server) as wire:
+    with ServerThread(seen, limits=limits) as server, Wire(server) as wire:
         assert 408 == wire.send(said).answer().status
         assert b"" == wire.rest()
-    assert [] == seen
+    assert [] == seen.paths
+    assert [] == server.errors
 
 
 @pytest.mark.parametrize("said", [HALF_HEAD, NO_BODY, NO_BODY + b"x" * 99])
 def test_a_request_that_ends_early_acts_on_nothing(said: bytes) -> None:
     """A client that leaves within a request has asked for nothing."""
-    seen: list[str] = []
-
-    def watching(environ: Environ, start_response: Start) -> list[bytes]:
-        seen.append(environ["PATH_INFO"])
-        return hello(environ, start_response)
-
-    with ServerThread(watching) as server:
+    seen = Seen()
+    with ServerThread(seen) as server:
         with Wire(server) as wire:
             wire.send(said).socket.shutdown(socket.SHUT_WR)
             assert b"" == wire.rest()
         with Wire(server) as wire:
             assert 200 == wire.get("/after").answer().status
-    assert ["/after"] == seen
+    assert ["/after"] == seen.paths
 
 
 def test_a_slow_body_is_taken_while_it_comes() -> None:
@@ -208,10 +196,16 @@ def test_a_pause_in_a_body_holds_no_thread() -> None:
         assert [b"12"] * 50 == [wire.answer().body for wire in waiting]
 
 
-def test_a_client_that_asks_much_in_advance_is_answered_in_turn() -> None:
+def test_a_client_that_asks_much_in_advance_is_answered_in_turn(
+    tls: TlsMaterial | None, ca: Path | None
+) -> None:
     """A thousand requests in one packet are answered in order, and others meanwhile."""
     asked = b"".join(b"GET /%d HTTP/1.1\r\nHost: x\r\n\r\n" % number for number in range(1000))
-    with ServerThread(show) as server, Wire(server) as greedy, Wire(server) as other:
+    with (
+        ServerThread(show, tls=tls) as server,
+        Wire(server, ca) as greedy,
+        Wire(server, ca) as other,
+    ):
         greedy.send(asked)
         assert 200 == other.get().answer().status
         seen = [greedy.answer().json()["REQUEST_URI"] for _ in range(1000)]

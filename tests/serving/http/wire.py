@@ -145,3 +145,15 @@ def doing(act: Callable[[Any], object]) -> Application:
         return hello(environ, start_response)
 
     return application
+
+
+class Seen:
+    """An application that answers hello and keeps the paths of the requests it gets."""
+
+    def __init__(self) -> None:
+        self.paths: list[str] = []
+
+    def __call__(self, environ: Environ, start_response: Start) -> list[bytes]:
+        """Answers hello."""
+        self.paths.append(environ["PATH_INFO"])
+        return hello(environ, start_response)

@@ -40,12 +40,9 @@ def scope(target: str = "/12/accounts", method: str = "GET", **more: Any) -> Mes
     path, _, query = target.partition("?")
     headers = [(b"host", b"localhost"), (b"x-more", b"a"), (b"x-more", b"b")]
     return {
-        "type": "http",
-        "method": method,
-        "path": path,
-        "query_string": query.encode(),
+        "type": "http", "method": method, "path": path, "query_string": query.encode(),
         "headers": headers,
-    } | more
+    } | more  # fmt: skip
 
 
 def call(

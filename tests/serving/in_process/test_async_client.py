@@ -264,7 +264,7 @@ def test_what_is_missing_is_told(platform: WorldFace, monkeypatch: pytest.Monkey
         platform.async_client("basic")  # type: ignore[arg-type]
     for app in platform.state["apps"].all():
         platform.state["apps"].delete(app["id"])
-    with pytest.raises(MissingCredentials):
+    with pytest.raises(MissingCredentials, match="does not have"):
         platform.async_client("oauth1")
     monkeypatch.setitem(sys.modules, "httpx", None)
     with pytest.raises(MissingExtra, match=r"pip install 'mock-platform\[httpx\]'"):
