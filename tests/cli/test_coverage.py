@@ -128,7 +128,7 @@ def test_a_scope_and_a_baseline(platform: MockPlatform, tmp_path: Path) -> None:
     ("words", "told"),
     [
         (("--only", "line_item.*"), "--only: 'line_item.*' matches no operation; did you mean"),
-        (("--baseline", "nowhere"), "--baseline: nowhere cannot be read: "),
+        (("--baseline", "nowhere"), "--baseline: nowhere:1:1: cannot be read: "),
     ],
 )
 def test_bad_conditions_are_usage_errors(

@@ -57,7 +57,7 @@ def test_check_of_a_collection(tmp_path: Path) -> None:
 
     assert (0, "") == (sound.exit_code, sound.stdout)
     assert (1, f"{tmp_path / 'mine.yaml'}:2:31: rules[0].then.collection: "
-            f"{tmp_path / 'lists.json'}: record 1: expected a text or a whole number as id; "
+            f"{tmp_path / 'lists.json'}:1:15: [1]: expected a text or a whole number as id; "
             "it is missing") == (bad.exit_code, bad.stdout.strip())  # fmt: skip
 
 

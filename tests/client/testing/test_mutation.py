@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,10 @@ import pytest
 # Imported here: pytester forgets what is imported within an inner run.
 import mock_platform.testing  # noqa: F401
 from mock_platform.client.testing import mutation
+from mock_platform.core.call import Call
+from mock_platform.platform import Platform
 from mock_platform.scenario.failures import failures
+from mock_platform.world.world import World
 from tests.client.testing.conftest import Run
 from tests.client.testing.reading import section
 
@@ -156,6 +160,31 @@ def test_waiting(mock_platform):
         (found := mutate(waiting))["failures"] + len(found["survived"]),
         found["endless"],
     )
+
+
+def test_no_request_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An alarm within a request, or while a world is locked, stops the test only after that."""
+    platform = Platform()
+    world, done = platform.worlds.default, []
+
+    def find(call: Call) -> World:
+        signal.raise_signal(signal.SIGALRM)
+        done.append("found")
+        return world
+
+    monkeypatch.setattr(platform, "world_of", find)
+    base = "http://127.0.0.1"
+    call = Call("GET", f"{base}{GET}", GET, base, [])
+
+    def call_in_time() -> None:
+        with mutation._limit_seconds(1000):
+            assert platform.handle(call).status == 401
+            done.append("answered")
+            signal.raise_signal(signal.SIGALRM)
+
+    with pytest.raises(mutation._Endless):
+        call_in_time()
+    assert ["found", "answered"] == done
 
 
 def test_the_run_is_what_it_was(run: Run, pytester: pytest.Pytester) -> None:
