@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.api.v2.conftest import NOON
 from tests.refusals import Refusal, make_refusal_test
 from tests.support import BEARER, HARBOR, Sandbox, sandbox
 
@@ -99,9 +100,7 @@ REFUSED = [
 @pytest.fixture(scope="module")
 def box() -> Sandbox:
     """A sandbox whose clock does not move."""
-    found = sandbox()
-    found.world.clock.freeze()
-    return found
+    return sandbox(freeze=NOON)
 
 
 test_what_is_refused = make_refusal_test(REFUSED)
