@@ -40,6 +40,7 @@ def test_other_counts_are_refused_always(box: Sandbox, count: str) -> None:
     assert refusal(answer) == (400, [("INVALID_PARAMETER", "count")])
 
 
+@pytest.mark.usefixtures("noon")
 @WIRES
 @pytest.mark.parametrize("path", ["post", "draft_posts", "scheduled_posts"])
 @pytest.mark.parametrize("place", ["query_string", "form"])

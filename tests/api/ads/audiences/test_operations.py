@@ -177,6 +177,7 @@ def test_a_name_is_unique_in_the_account(box: Sandbox, method: str, path: str) -
     assert alter(box, f"custom_audiences/{NEWSLETTER}", name="Newsletter readers")
 
 
+@pytest.mark.usefixtures("noon")
 def test_a_deleted_audience(box: Sandbox) -> None:
     """It is found with_deleted only; its criteria stay, and targeted still lists them."""
     path = f"custom_audiences/{NEWSLETTER}"
@@ -192,6 +193,7 @@ def test_a_deleted_audience(box: Sandbox) -> None:
 # -- targeted -----------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("noon")
 @pytest.mark.spec("B, Targeted audience entry", "campaign_id, campaign_name")
 @pytest.mark.spec("operations", "custom_audiences.targeted")
 def test_targeted_shows_servable_line_items(box: Sandbox) -> None:
@@ -207,6 +209,7 @@ def test_targeted_shows_servable_line_items(box: Sandbox) -> None:
     assert echo(every)["with_active"] is False
 
 
+@pytest.mark.usefixtures("noon")
 @pytest.mark.spec("operations", "custom_audiences.targeted")
 def test_targeted_is_paged(box: Sandbox) -> None:
     """A page holds 200 campaigns; its cursor leads to the others, and null ends the list."""

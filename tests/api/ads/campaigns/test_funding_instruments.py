@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import pytest
+
 from tests.api.ads.support import echo, get, ids, load
 from tests.refusals import Refusal, refusals
 from tests.support import ACCOUNT, Sandbox, data_of
@@ -68,6 +70,7 @@ def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
     row.check(box)
 
 
+@pytest.mark.usefixtures("noon")
 def test_deleted(box: Sandbox) -> None:
     """A deleted instrument stays ACTIVE, but cannot fund; its campaigns get FUNDING_PROBLEM."""
     gone = data_of(box.call("DELETE", f"{SANDBOX}/m2k8s"))

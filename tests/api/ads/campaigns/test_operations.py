@@ -155,6 +155,7 @@ def test_drafts(box: Sandbox) -> None:
     assert draft in listed(box)
 
 
+@pytest.mark.usefixtures("noon")
 def test_deleted(box: Sandbox) -> None:
     """The answer has servable null; later reads say why it does not serve; line items stay."""
     gone = drop(box, "campaigns/8wku2")

@@ -341,7 +341,8 @@ def test_children_of_a_deleted_campaign(box: Sandbox) -> None:
 
 def test_the_limits_are_off_by_default_and_are_settings() -> None:
     """Each limit allows as many as it says."""
-    box = sandbox(campaign_limit=7, line_items_per_campaign=2, line_item_limit=100)
+    noon = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    box = sandbox(freeze=noon, campaign_limit=7, line_items_per_campaign=2, line_item_limit=100)
     # Of the nine campaigns, one is deleted and two have ended.
     campaign = make_campaign(box, entity_status="PAUSED")
     again = post(box, "campaigns", name="One more", funding_instrument_id="lygyi")
