@@ -40,7 +40,7 @@ class SharedHeaders:
 
 
 class Headers(Pairs):
-    """The headers of one answer, which begin with shared ones.
+    """The headers of one answer, which begin with shared ones, and have the length of its body.
 
     It is a list that everyone may read and change: a server compares before it writes the lines
     that are ready. What is passed to a WSGI server must be a plain list.

@@ -37,8 +37,6 @@ _OF_V2: Pairs = [
     ("api-version", V2_VERSION),
 ]
 _OF_OTHERS: Pairs = [NO_CACHE[0], *_SECURITY]
-_ASSUMED_OF_OTHERS = {RECORDED_WIRE.id: RECORDED_WIRE}
-_ASSUMED = {**_ASSUMED_OF_OTHERS, RECORDED_HEADERS.id: RECORDED_HEADERS}
 _GZIP = ("content-encoding", "gzip")
 _ATTACHMENT = ("content-disposition", "attachment; filename=json.json")
 _BODILESS = frozenset({204, 304})
@@ -69,8 +67,8 @@ def dress_recorded(call: Call, reply: Reply, world: World, turn: int, millisecon
         call.assumptions[RECORDED_HEADERS.id] = RECORDED_HEADERS
         level = _find_access(call, reply)
     dressed = _dress(tuple(reply.headers), dialect, level, call.chosen.problems)
-    reply.headers = headers = Headers(dressed.shared.pairs)
-    packs = _frame(call, reply, headers, dressed)
+    packs = _frame(call, reply, dressed)
+    headers = reply.headers
     if call.extra_headers:
         headers += [
             pair if pair[0].islower() else (pair[0].lower(), pair[1]) for pair in call.extra_headers
@@ -131,12 +129,13 @@ def _spell(name: str, value: str, dialect: Dialect, problems: str) -> str:
     return value.replace("; ", ";") if name == "content-type" and dialect == "oauth" else value
 
 
-def _frame(call: Call, reply: Reply, headers: Headers, dressed: _Dressed) -> bool:
-    """Append what the body of an answer needs: its length, and gzip if it is wanted.
+def _frame(call: Call, reply: Reply, dressed: _Dressed) -> bool:
+    """Give a reply its constant headers, and what its body needs: its length, gzip if wanted.
 
     Returns:
         Whether the body is to be compressed.
     """
+    reply.headers = headers = Headers(dressed.shared.pairs)
     headers.shared = dressed.shared
     if dressed.own:
         headers += dressed.own
@@ -159,8 +158,7 @@ def frame_recorded(call: Call, reply: Reply) -> bool:
         Whether the body is to be compressed.
     """
     dressed = _dress(tuple(reply.headers), "v2", None, call.chosen.problems)
-    reply.headers = headers = Headers(dressed.shared.pairs)
-    return _frame(call, reply, headers, dressed)
+    return _frame(call, reply, dressed)
 
 
 def compress(reply: Reply) -> None:

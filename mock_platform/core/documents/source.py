@@ -348,7 +348,7 @@ def _read_scalar(event: ScalarEvent) -> Any:
     return text
 
 
-# Places in JSON text, and what to do about a text that is none.
+# Places in JSON text, and hints for text that is not valid JSON.
 
 _decoder = json.JSONDecoder()
 _SPACE = " \t\r\n"
@@ -401,7 +401,7 @@ _JSON_HINTS = {
 
 
 def hint_at_json(text: str, fault: BadJson) -> str:
-    """Return what to do about what is no JSON, where the character says it."""
+    """Return a hint for text that is not valid JSON, if the character at the fault suggests one."""
     lines = text.splitlines()
     line = lines[fault.line - 1] if len(lines) >= fault.line else ""
     at = line[fault.column - 1 : fault.column]

@@ -129,10 +129,10 @@ def _read_price(value: Any) -> Decimal:
     """Return a price.
 
     Raises:
-        ValueError: It cannot be one.
+        TypeError, ValueError: It cannot be one.
     """
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError(value)  # noqa: TRY004 - the user's fault, reported as one
+        raise TypeError(value)
     try:
         price = Decimal(str(value))
     except InvalidOperation as fault:

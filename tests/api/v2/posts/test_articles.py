@@ -96,8 +96,9 @@ def test_what_is_drafted(box: Sandbox, value: Any, block: Any, more: Any) -> Non
 )
 def test_ranges(box: Sandbox, name: str, offset: int, length: int, accepted: bool) -> None:
     """A range lies within the text of its block."""
-    (whole,) = BLOCK[name]
-    answer = draft(box, LINK, {name: [{**whole, "offset": offset, "length": length}]})  # type: ignore[dict-item]
+    ranges: Any = BLOCK[name]
+    moved = ranges[0] | {"offset": offset, "length": length}
+    answer = draft(box, LINK, {name: [moved]})
     assert accepted == (201 == answer.status_code)
     assert accepted or 1 == len(messages(answer))
 
