@@ -35,7 +35,8 @@ def test_from_list_to_request(live_world: LiveWorld, new_context: NewContext) ->
 
     page.get_by_label("Status").fill("4xx")
     page.get_by_role("button", name="Filter").click()
-    (row,) = page.get_by_role("row").filter(has=page.get_by_role("link")).all()
+    row = page.get_by_role("row").filter(has=page.get_by_role("link"))
+    expect(row).to_have_count(1)
     expect(row).to_contain_text("No operation has the path /oauth2/tokn.")
     row.get_by_role("link").click()
 

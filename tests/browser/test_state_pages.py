@@ -32,9 +32,9 @@ def plain(live_world: LiveWorld, new_context: NewContext) -> Visit:
     return Visit(new_context(java_script_enabled=False).new_page(), live_world)
 
 
-def say(page: Page) -> str:
-    """What the page says after a form."""
-    return page.get_by_role("status").first.inner_text()
+def expect_message(page: Page, text: str) -> None:
+    """Wait until the page that follows a form says `text`."""
+    expect(page.get_by_role("status").first).to_contain_text(text)
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE])
@@ -74,7 +74,7 @@ def test_watch_a_scenario(visit: Visit) -> None:
 
     expect(page.locator("#counts")).to_contain_text("3 matched")
     page.get_by_role("button", name="Switch off").click()
-    assert "rate-limited is off." == say(page)
+    expect_message(page, "rate-limited is off.")
     assert [] == visit.complaints[1:]  # the browser mentions the refusal
 
 
@@ -169,7 +169,7 @@ def test_write_a_scenario(visit: Visit) -> None:
     expect(page.locator("#findings")).to_contain_text("No faults: soon")
     page.get_by_role("button", name="Define it in this world").click()
 
-    assert "soon is defined" in say(page)
+    expect_message(page, "soon is defined")
     with page.expect_download() as download:
         page.get_by_role("link", name="Download").click()
     assert "soon.yaml" == download.value.suggested_filename
@@ -188,13 +188,13 @@ def test_worlds_without_scripts(plain: Visit, live_server: LiveServer) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text(f"World {name}")
 
     page.get_by_role("link", name="Open its console").click()
-    assert f"/~{name}/_mock/" in page.url
+    expect(page).to_have_url(re.compile(f"/~{name}/_mock/"))
     expect(page.locator(".world")).to_contain_text("2026-12-24 18:00:00")
     page.goto(f"{plain.world.control}/console/worlds/{name}")
     page.get_by_role("link", name="Delete…").click()
     page.get_by_role("button", name=f"Delete {name}").click()
 
-    assert f"The world {name} was deleted." == say(page)
+    expect_message(page, f"The world {name} was deleted.")
     expect(page.get_by_role("table")).not_to_contain_text(name)
 
 
@@ -232,7 +232,7 @@ def test_change_a_record(visit: Visit) -> None:
 
     area.fill(json.dumps(record | {"name": "Renamed"}))
     page.get_by_role("button", name="Save").click()
-    assert "line_items/iuc5v was saved." == say(page)
+    expect_message(page, "line_items/iuc5v was saved.")
     page.get_by_role("link", name=f"campaigns/{record['campaign_id']}").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(f"({record['campaign_id']})")
 
@@ -248,5 +248,5 @@ def test_move_a_record_without_scripts(plain: Visit) -> None:
     button.click()
 
     assert name is not None
-    assert f"{name.split()[1]} was moved to PROCESSED." == say(page)
+    expect_message(page, f"{name.split()[1]} was moved to PROCESSED.")
     expect(page.get_by_text("One in the state PROCESSING appears here.")).to_be_visible()
