@@ -65,6 +65,19 @@ def few_plugins() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Programs that tests start share what Python compiles, where it is to keep nothing here."""
+    with pytest.MonkeyPatch.context() as patch:
+        if os.environ.get("PYTHONDONTWRITEBYTECODE"):
+            shared = tmp_path_factory.getbasetemp()
+            if "PYTEST_XDIST_WORKER" in os.environ:
+                shared = shared.parent
+            patch.delenv("PYTHONDONTWRITEBYTECODE")
+            patch.setenv("PYTHONPYCACHEPREFIX", str(shared / "compiled"))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def made_once() -> Iterator[None]:
     """What is packaged is read, and each description is made, once for each test process."""
     with pytest.MonkeyPatch.context() as patch:

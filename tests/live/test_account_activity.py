@@ -31,11 +31,7 @@ class Client:
     def call(self, method: str, path: str, token: str, **more: Any) -> Any:
         """Send a request with a token; the parsed answer."""
         answer = self.session.request(
-            method,
-            f"{self.base_url}{path}",
-            headers=bearer(token),
-            timeout=PATIENCE,
-            **more,
+            method, f"{self.base_url}{path}", headers=bearer(token), timeout=PATIENCE, **more
         )
         assert answer.ok, answer.text
         return answer.json()

@@ -221,12 +221,12 @@ def test_a_line_item_is_loaded_saved_and_deleted(ads: Ads) -> None:
     item.save()
     again = account.line_items(CLICKS)
 
-    assert (
-        "Holiday clicks, Canada & US",
-        5_500_000,
-        "PAUSED",
-        "2027-01-31T08:00:00Z",
-    ) == (again.name, again.bid_amount_local_micro, again.entity_status, again.end_time)
+    assert ("Holiday clicks, Canada & US", 5_500_000, "PAUSED", "2027-01-31T08:00:00Z") == (
+        again.name,
+        again.bid_amount_local_micro,
+        again.entity_status,
+        again.end_time,
+    )
     assert again.updated_at == item.updated_at > again.created_at
     item.delete()
     assert True is item.deleted
@@ -446,10 +446,7 @@ def test_401_for_a_wrong_secret(ads: Ads) -> None:
     with pytest.raises(error.NotAuthorized) as refused:
         stranger.accounts()
 
-    assert (401, "UNAUTHORIZED_ACCESS") == (
-        refused.value.code,
-        refused.value.details[0]["code"],
-    )
+    assert (401, "UNAUTHORIZED_ACCESS") == (refused.value.code, refused.value.details[0]["code"])
 
 
 @pytest.mark.spec("B, Errors", "Error body format")

@@ -43,10 +43,7 @@ def over_socket(platform: MockPlatform, path: str) -> None:
 
 def over_http2(platform: MockPlatform, path: str) -> None:
     """Call with a client of HTTP/2."""
-    with (
-        httpx.Client(http1=False, http2=True, timeout=0.2) as client,
-        suppress(httpx.HTTPError),
-    ):
+    with httpx.Client(http1=False, http2=True, timeout=0.2) as client, suppress(httpx.HTTPError):
         client.get(platform.base_url + path)
 
 

@@ -217,8 +217,7 @@ def test_a_release_requires_the_version_of_its_tag(tmp_path: Path, tag: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("version", "package"),
-    [("", "/the/action[all]"), ("0.2.0", "mock-platform[all]==0.2.0")],
+    ("version", "package"), [("", "/the/action[all]"), ("0.2.0", "mock-platform[all]==0.2.0")]
 )
 def test_the_action_installs_itself(tmp_path: Path, version: str, package: str) -> None:
     """The version of its own source or the one that was asked for, and one command on the path."""

@@ -33,7 +33,7 @@ RUNNERS: Mapping[str, tuple[str, ...]] = {
 IGNORED = {
     "with_python_twitter.py": {
         "parameter 'tweet_mode' is not one of this operation and was ignored"
-    },
+    }
 }
 """What clients send that no operation reads."""
 

@@ -59,10 +59,7 @@ def test_authlib(live_world: LiveWorld) -> None:
     )
     landed = answered(world, address)
     first = client.fetch_token(
-        endpoint(world, "token"),
-        authorization_response=landed,
-        code_verifier=verifier,
-        state=state,
+        endpoint(world, "token"), authorization_response=landed, code_verifier=verifier, state=state
     )
     called = client.get(world.base_url + LIST)
     second = client.refresh_token(endpoint(world, "token"))

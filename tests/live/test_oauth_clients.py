@@ -12,11 +12,7 @@ from authlib.integrations import requests_client as authlib_client
 from authlib.oauth1 import SIGNATURE_TYPE_BODY as AUTHLIB_BODY
 from authlib.oauth1 import SIGNATURE_TYPE_HEADER as AUTHLIB_HEADER
 from authlib.oauth1 import SIGNATURE_TYPE_QUERY as AUTHLIB_QUERY
-from oauthlib.oauth1 import (
-    SIGNATURE_TYPE_AUTH_HEADER,
-    SIGNATURE_TYPE_BODY,
-    SIGNATURE_TYPE_QUERY,
-)
+from oauthlib.oauth1 import SIGNATURE_TYPE_AUTH_HEADER, SIGNATURE_TYPE_BODY, SIGNATURE_TYPE_QUERY
 from oauthlib.oauth2 import BackendApplicationClient
 from requests_oauthlib import OAuth1, OAuth1Session, OAuth2Session
 from requests_oauthlib.oauth1_session import TokenRequestDenied

@@ -115,10 +115,7 @@ WALKED = {
     ),
 }
 """What the commands of a page print, one after the other, at a server that runs."""
-ALONE: dict[str, str] = {
-    "any-language": '\n200 429 200\n{"count":1}',
-    "as-a-flask-application": "",
-}
+ALONE: dict[str, str] = {"any-language": '\n200 429 200\n{"count":1}', "as-a-flask-application": ""}
 """How what a page prints ends whose commands start their servers."""
 PROGRAMS = {
     f"{name}-{number}": program

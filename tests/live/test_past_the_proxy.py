@@ -170,10 +170,7 @@ def test_a_start_file_of_the_user(tmp_path: Path) -> None:
         "if p.endswith('start_up')])"
     )
 
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        MockPlatform.start() as platform,
-    ):
+    with pytest.MonkeyPatch.context() as patch, MockPlatform.start() as platform:
         patch.setenv("PYTHONPATH", str(tmp_path))
         with platform.intercept():
             ran = finished([sys.executable, "-c", code])

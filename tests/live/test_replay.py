@@ -41,10 +41,7 @@ class Client:
             "to_date": f"{now:%Y%m%d%H%M}",
         }
         return requests.post(
-            f"{self.url}/2/webhooks/replay",
-            json=body,
-            headers=bearer(),
-            timeout=WAIT,
+            f"{self.url}/2/webhooks/replay", json=body, headers=bearer(), timeout=WAIT
         )
 
     def deliveries(self) -> list[dict[str, Any]]:

@@ -72,11 +72,7 @@ def rooted(fault: BaseException) -> BaseException:
     ],
 )
 def test_faults(
-    platform: MockPlatform,
-    fault: str,
-    kind: type[Exception],
-    told: str,
-    live: bool,
+    platform: MockPlatform, fault: str, kind: type[Exception], told: str, live: bool
 ) -> None:
     """Each fault is what requests raises over a network, in-process as well."""
     arm(platform, on="line_items.list", call=1, then={"fault": fault})

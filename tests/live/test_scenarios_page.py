@@ -20,9 +20,7 @@ _BLOCK = re.compile(r"^```bash\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _ANSWERS = re.compile(
     r"nswers `(\d+)`, `([^`]+)`(?:, (?:code|problem) `([^`]+)`(?: in `errors`)?)?\.$", re.MULTILINE
 )
-_BROKEN = {
-    "The connection is reset before any answer.": 56,
-}
+_BROKEN = {"The connection is reset before any answer.": 56}
 """With what status curl ends when the connection breaks so."""
 _OF_LINES = "It acts on lines of streams"
 _ENDS_OF_STREAMS = (0, 18, 28, 56)

@@ -115,10 +115,7 @@ ROWS: Mapping[str, Row] = {
     "like": Row(after(then=lambda c: c.like(OTHERS_POST)), {"liked": True}),
     "unlike": Row(after(then=lambda c: c.unlike(OTHERS_POST)), {"liked": False}),
     "get_liking_users": Row(
-        after(
-            lambda c: c.like(POST),
-            then=lambda c: c.get_liking_users(POST, user_auth=True),
-        ),
+        after(lambda c: c.like(POST), then=lambda c: c.get_liking_users(POST, user_auth=True)),
         holds(OWN),
     ),
     "get_liked_tweets": Row(
@@ -168,12 +165,10 @@ ROWS: Mapping[str, Row] = {
     "follow_user": Row(after(then=lambda c: c.follow_user(INES)), {"following": True}),
     "unfollow_user": Row(after(then=lambda c: c.unfollow_user(INES)), {"following": False}),
     "get_users_followers": Row(
-        after(lambda c: c.follow_user(INES), then=lambda c: c.get_users_followers(INES)),
-        holds(OWN),
+        after(lambda c: c.follow_user(INES), then=lambda c: c.get_users_followers(INES)), holds(OWN)
     ),
     "get_users_following": Row(
-        after(lambda c: c.follow_user(INES), then=lambda c: c.get_users_following(OWN)),
-        holds(INES),
+        after(lambda c: c.follow_user(INES), then=lambda c: c.get_users_following(OWN)), holds(INES)
     ),
     "mute": Row(after(then=lambda c: c.mute(INES)), {"muting": True}),
     "unmute": Row(after(then=lambda c: c.unmute(INES)), {"muting": False}),

@@ -47,11 +47,7 @@ def subscribe(client: Client, platform: MockPlatform, **more: Any) -> str:
     """Subscribe to the changes of the test user's bio; the id of the subscription."""
     from xdk.activity.models import CreateSubscriptionRequest
 
-    wanted = {
-        "event_type": BIO,
-        "filter": {"user_id": platform.credentials["user"]["id"]},
-        **more,
-    }
+    wanted = {"event_type": BIO, "filter": {"user_id": platform.credentials["user"]["id"]}, **more}
     made = client.activity.create_subscription(body=CreateSubscriptionRequest(**wanted))
     return str(made.model_dump()["data"]["subscription"]["subscription_id"])
 

@@ -155,10 +155,7 @@ def test_httpx_over_a_socket(platform: MockPlatform, fault: str, kind: type[Exce
     """It raises its own exceptions."""
     arm(platform, {"fault": fault})
 
-    with (
-        httpx.Client(base_url=platform.base_url, trust_env=False) as client,
-        pytest.raises(kind),
-    ):
+    with httpx.Client(base_url=platform.base_url, trust_env=False) as client, pytest.raises(kind):
         client.get("/12/accounts", timeout=0.3 if fault == "timeout" else PATIENCE)
 
 
