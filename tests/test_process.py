@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import gc
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 
 import pytest
+from click.testing import CliRunner
 
-from mock_platform.serving.process import load_quickly
+from mock_platform.cli.main import group
+from mock_platform.serving.process import load_operations, load_quickly
 from tests.commands import python
 
 
@@ -59,3 +61,22 @@ except ValidationError:
 def test_the_pattern_of_mail_addresses_is_compiled_when_it_is_used() -> None:
     """It does not cost time at the start, and checks addresses as it always did."""
     assert python("-c", _CHECK_ADDRESSES).stdout.strip() == "True True"
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["assumptions", "check a.yaml", "contract", "failures x", "fidelity", "fit .",
+     "import --har pyproject.toml --to x", "open pyproject.toml", "openapi", "run true", "serve"],
+)  # fmt: skip
+def test_commands_that_load_all_operations_do_so_quickly(
+    monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    """Each begins with that; in a process that has them already nothing is set."""
+
+    def stop() -> None:
+        raise ZeroDivisionError
+
+    assert isinstance(load_operations(), nullcontext)
+    monkeypatch.setattr("mock_platform.serving.process.load_operations", stop)
+
+    assert isinstance(CliRunner().invoke(group, words.split()).exception, ZeroDivisionError)

@@ -51,7 +51,11 @@ def check(
     above. Fixtures are added to those named before. Exit status 1 if there is any fault. Warnings
     are about what is valid, but hardly what was meant; they go to standard error.
     """
-    from mock_platform.cli.checking import check_files
+    from mock_platform.serving.process import load_operations
+
+    with load_operations():
+        from mock_platform.cli.checking import check_files
+
     from mock_platform.core.settings_file import FILE_NAME, find_settings_file
 
     if not paths:
@@ -119,7 +123,10 @@ def contract(ctx: click.Context, *, out: Path | None) -> None:
         if out is not None:
             raise click.UsageError(f"--out is not for contract {ctx.invoked_subcommand}.")
         return
-    from mock_platform.cli.contracting import write_contract
+    from mock_platform.serving.process import load_operations
+
+    with load_operations():
+        from mock_platform.cli.contracting import write_contract
 
     write_contract(out)
 
@@ -225,7 +232,10 @@ def fit(*, path: Path, format: Literal["text", "json"]) -> None:
     of it is run. How to lead the project to the sandbox, and a first test, come after the calls.
     Exit status 1 if a call is not served.
     """
-    from mock_platform.cli.checking import show_fit
+    from mock_platform.serving.process import load_operations
+
+    with load_operations():
+        from mock_platform.cli.checking import show_fit
 
     show_fit(path, format)
 

@@ -106,7 +106,10 @@ def docs(*, page: str | None, open: bool) -> None:
 )  # fmt: skip
 def openapi(url: str) -> None:
     """Print the OpenAPI description of everything that is served, like GET /_mock/openapi.json."""
-    from mock_platform.cli.listing import openapi_text
+    from mock_platform.serving.process import load_operations
+
+    with load_operations():
+        from mock_platform.cli.listing import openapi_text
 
     click.echo(openapi_text(url.rstrip("/")))
 
@@ -117,7 +120,10 @@ def openapi(url: str) -> None:
 )
 def assumptions(*, format: str) -> None:
     """Print all assumptions: what the specification does not show."""
-    from mock_platform.cli.listing import assumptions_text
+    from mock_platform.serving.process import load_operations
+
+    with load_operations():
+        from mock_platform.cli.listing import assumptions_text
 
     click.echo(assumptions_text(format))
 
@@ -135,7 +141,10 @@ def failures(*, pattern: str, status: tuple[int, ...], network: bool, format: st
 
     PATTERN may be several, such as 'line_items.*,oauth*'. `on ID` lets the next call fail so.
     """
-    from mock_platform.cli.listing import failures_text
+    from mock_platform.serving.process import load_operations
+
+    with load_operations():
+        from mock_platform.cli.listing import failures_text
 
     click.echo(failures_text(pattern, status, network=network, form=format))
 

@@ -231,8 +231,11 @@ def import_(
     A sandbox that serves the folder answers the recorded requests as recorded. Whatever cannot be
     turned into something is listed with the reason.
     """
-    from mock_platform.cli.recording import import_file
-    from mock_platform.verification.importing.folder import ImportOptions
+    from mock_platform.serving.process import load_operations
+
+    with load_operations():
+        from mock_platform.cli.recording import import_file
+        from mock_platform.verification.importing.folder import ImportOptions
 
     hosts = tuple(name.lower() for name in host)
     options = ImportOptions(hosts, names, force, ids, anonymise)
@@ -254,7 +257,10 @@ def fidelity(*, against: str | None, format: Literal["text", "json"], yes: bool)
 
     Without --against, exit status 1 if a figure is worse than the one that was kept.
     """
-    from mock_platform.cli.fidelity import show_fidelity
+    from mock_platform.serving.process import load_operations
+
+    with load_operations():
+        from mock_platform.cli.fidelity import show_fidelity
 
     show_fidelity(against, format, yes=yes)
 

@@ -177,9 +177,9 @@ def serve(
 ) -> None:
     """Serve until stopped; prints one line READY {…} to standard output when ready."""
     from mock_platform.scenario.outline import is_file
-    from mock_platform.serving.process import load_quickly
+    from mock_platform.serving.process import load_operations
 
-    with load_quickly():
+    with load_operations():
         from mock_platform.cli.server_context import ServeOptions
         from mock_platform.cli.serving import serve_until_stopped
 
@@ -336,7 +336,10 @@ def _require_command(name: str, values: Mapping[str, Any]) -> None:
 
 
 def _run(name: str, values: Mapping[str, Any]) -> NoReturn:
-    from mock_platform.cli.running import read_run_options, run_beside_server
+    from mock_platform.serving.process import load_operations
+
+    with load_operations():
+        from mock_platform.cli.running import read_run_options, run_beside_server
 
     _require_command(name, values)
     sys.exit(run_beside_server(list(values["command"]), read_run_options(name, values)))
@@ -349,7 +352,10 @@ def _verify(*, as_of: tuple[datetime, ...] | None, **values: Any) -> None:
         text = "Without --as-of: Write `mock-platform run --page -- CMD`, with the same options."
         click.echo(text, err=True)
         _run(name, values)
-    from mock_platform.cli.running import read_run_options, run_as_of
+    from mock_platform.serving.process import load_operations
+
+    with load_operations():
+        from mock_platform.cli.running import read_run_options, run_as_of
 
     _require_command(name, values)
     for option in _NOT_BY_DATE:
@@ -410,7 +416,10 @@ def open_case(
     Its requests are repeated first, from its start, so that it is as it was when it was saved;
     POST /_mock/reset returns it to the start.
     """
-    from mock_platform.cli.cases import report_replay, serve_case
+    from mock_platform.serving.process import load_operations
+
+    with load_operations():
+        from mock_platform.cli.cases import report_replay, serve_case
 
     if replay and port is None:
         report_replay(file)

@@ -6,6 +6,7 @@ import contextlib
 import gc
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
@@ -68,6 +69,12 @@ def load_quickly() -> Iterator[None]:
         gc.freeze()
         if runs:
             gc.enable()
+
+
+def load_operations() -> contextlib.AbstractContextManager[None]:
+    """Load all operations quickly; where they are loaded already, nothing is set."""
+    loaded = "mock_platform.api.served" in sys.modules
+    return contextlib.nullcontext() if loaded else load_quickly()
 
 
 @contextlib.contextmanager
