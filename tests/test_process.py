@@ -40,6 +40,17 @@ def test_garbage_collection_goes_on_as_it_was(
     assert gc.isenabled() is enabled
 
 
+def test_a_program_keeps_only_what_it_wants() -> None:
+    """A sandbox is loaded quickly into it, and what else exists there is collected as before."""
+    program = (
+        "import gc; from mock_platform import MockPlatform; MockPlatform.start().stop(); "
+        "import marshmallow.validate as v; "
+        "print(gc.isenabled(), gc.get_freeze_count(), '_pattern' in vars(v.Email.DOMAIN_REGEX))"
+    )
+
+    assert "True 0 False" == python("-c", program).stdout.strip()
+
+
 _CHECK_ADDRESSES = """
 import re
 from mock_platform.serving.process import load_quickly

@@ -46,7 +46,10 @@ class MockPlatform(PlatformFace):
             StoreError: The store's files are in use, damaged or not from mock_platform.
             CannotBind: The server cannot listen on the address.
         """
-        from mock_platform.client.local_platform import LocalPlatform
+        from mock_platform.serving.process import load_operations
+
+        with load_operations(keep=False):
+            from mock_platform.client.local_platform import LocalPlatform
 
         MockPlatform.register(LocalPlatform)
         opened = LocalPlatform.open(settings, port=port, tls=tls, **overrides)
@@ -76,7 +79,10 @@ class MockPlatform(PlatformFace):
             ...     again.journal.find()[0].response_body == answer.content, again.differences
             (True, [])
         """
-        from mock_platform.client.local_platform import LocalPlatform
+        from mock_platform.serving.process import load_operations
+
+        with load_operations(keep=False):
+            from mock_platform.client.local_platform import LocalPlatform
 
         MockPlatform.register(LocalPlatform)
         return LocalPlatform.open_case(path, port=port)

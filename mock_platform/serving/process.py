@@ -42,11 +42,11 @@ class _LatePattern:
 
 
 @contextlib.contextmanager
-def load_quickly() -> Iterator[None]:
+def load_quickly(*, keep: bool = True) -> Iterator[None]:
     """Let some of what modules do while they are loaded wait.
 
-    The garbage collector took a tenth of a start. What is loaded is kept until the end, so what
-    exists then is not scanned later either.
+    The garbage collector took a tenth of a start. With `keep` what exists then is kept until the
+    end, so it is not scanned later either.
     """
     # Letters of all languages in either case take 40 ms to compile, a twelfth of a start.
     # marshmallow has such a pattern, for addresses of mail, which no schema here has. The pattern
@@ -66,15 +66,16 @@ def load_quickly() -> Iterator[None]:
         yield
     finally:
         re.compile = compile_
-        gc.freeze()
+        if keep:
+            gc.freeze()
         if runs:
             gc.enable()
 
 
-def load_operations() -> contextlib.AbstractContextManager[None]:
+def load_operations(*, keep: bool = True) -> contextlib.AbstractContextManager[None]:
     """Load all operations quickly; where they are loaded already, nothing is set."""
     loaded = "mock_platform.api.served" in sys.modules
-    return contextlib.nullcontext() if loaded else load_quickly()
+    return contextlib.nullcontext() if loaded else load_quickly(keep=keep)
 
 
 @contextlib.contextmanager

@@ -71,7 +71,9 @@ def test_conformance(
     url = open_platform.base_url.replace("127.0.0.1", "localhost") + path
     command = [tool("node"), str(node_modules / CONFORMANCE), "server", "--url", url]
 
+    # One run of all its tests takes no longer than one of them: to load it takes most of the time.
+    finished([*command, "--output-dir", tmp_path], cwd=tmp_path)
+
     for scenario in SCENARIOS:
-        ran = finished([*command, "--scenario", scenario], cwd=tmp_path)
-        assert 0 == ran.returncode, ran.stdout + ran.stderr
-        assert "0 failed, 0 warnings" in ran.stdout
+        (file,) = tmp_path.glob(f"server-{scenario}-2*/checks.json")
+        assert {"SUCCESS"} == {each["status"] for each in json.loads(file.read_text("utf-8"))}
