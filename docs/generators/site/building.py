@@ -73,9 +73,8 @@ def _run_sphinx(source: Path, made: Path, read: Path) -> None:
 
             stem = cache(SearchEnglish.stem)
 
-        app = Sphinx(
-            source, None, made, read, "html", confoverrides=_CONFIGURATION, status=None, warning=told
-        )
+        settings: Any = {"confoverrides": _CONFIGURATION, "status": None, "warning": told}
+        app = Sphinx(source, None, made, read, "html", **settings)
         app.add_search_language(English)
         app.connect("html-page-context", _Titles().use, priority=1)
         app.build()
