@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -56,6 +57,12 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(100_000, 20, 100)
 
 
+def find_shared_folder(temporary: pytest.TempPathFactory) -> Path:
+    """The folder of this run, for all of its processes."""
+    own = temporary.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
 @pytest.fixture(scope="session", autouse=True)
 def few_plugins() -> Iterator[None]:
     """A pytest that a test starts loads few plugins besides that of the sandbox."""
@@ -69,10 +76,8 @@ def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Programs that tests start share what Python compiles, where it is to keep nothing here."""
     with pytest.MonkeyPatch.context() as patch:
         if os.environ.get("PYTHONDONTWRITEBYTECODE"):
-            shared = tmp_path_factory.getbasetemp()
-            if "PYTEST_XDIST_WORKER" in os.environ:
-                shared = shared.parent
             patch.delenv("PYTHONDONTWRITEBYTECODE")
+            shared = find_shared_folder(tmp_path_factory)
             patch.setenv("PYTHONPYCACHEPREFIX", str(shared / "compiled"))
         yield
 

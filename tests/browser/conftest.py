@@ -13,15 +13,9 @@ from tests.live_servers import LiveServer, LiveWorld
 from tests.waits import PATIENCE
 
 FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
 
 _MILLISECONDS = PATIENCE * 1000
 """A busy machine may take a while to load a page."""

@@ -100,12 +100,10 @@ def test_the_apps_exchange_after_the_browsers_visit(
     log_in(page, live_world)
     page.get_by_role("button", name="Allow").click()
     found = request(
-        live_world,
-        "access_token",
-        resource_owner_key=begun["oauth_token"],
+        live_world, "access_token", resource_owner_key=begun["oauth_token"],
         resource_owner_secret=begun["oauth_token_secret"],
         verifier=callback.called_with()["oauth_verifier"],
-    )
+    )  # fmt: skip
 
     assert live_world.screen_name == found["screen_name"]
 
@@ -165,12 +163,9 @@ def test_pin(page: Page, live_world: LiveWorld) -> None:
     page.get_by_role("button", name="Allow").click()
     pin = page.locator("#pin").inner_text()
     found = request(
-        live_world,
-        "access_token",
-        resource_owner_key=begun["oauth_token"],
-        resource_owner_secret=begun["oauth_token_secret"],
-        verifier=pin,
-    )
+        live_world, "access_token", resource_owner_key=begun["oauth_token"],
+        resource_owner_secret=begun["oauth_token_secret"], verifier=pin,
+    )  # fmt: skip
 
     assert 7 == len(pin)
     assert pin.isdecimal()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import os
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -17,6 +16,7 @@ from docs.generators.site.building import STAMP, build
 from docs.generators.site.navigation import HOW_TO, KINDS, arrange
 from docs.generators.site.staging import stage
 from tests.browser.conftest import NewContext
+from tests.conftest import find_shared_folder
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.browser
@@ -61,9 +61,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     Otherwise it is built once for all processes that run tests.
     """
     checksum = stage(tmp_path_factory.mktemp("source"))
-    shared = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        shared = shared.parent
+    shared = find_shared_folder(tmp_path_factory)
     with (shared / "site.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for place in (_BUILT, shared / "site"):

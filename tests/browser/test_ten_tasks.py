@@ -170,17 +170,9 @@ def go_back_to_the_start(me: Engineer) -> None:
 
 
 TASKS = (
-    cap_searches,
-    delete_twice,
-    lose_an_answer,
-    expire_a_token,
-    redeliver,
-    replay_twice,
-    limit_for_a_minute,
-    break_a_stream,
-    make_an_old_campaign,
-    go_back_to_the_start,
-)
+    cap_searches, delete_twice, lose_an_answer, expire_a_token, redeliver, replay_twice,
+    limit_for_a_minute, break_a_stream, make_an_old_campaign, go_back_to_the_start,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -27,14 +27,12 @@ RESOLVE = """async () => {
 pytestmark = [pytest.mark.live, pytest.mark.browser]
 
 KINDS = {
-    "webhooks.replay": "bearer token, JSON body",
-    "account.verify_credentials": "OAuth 1.0a",
+    "webhooks.replay": "bearer token, JSON body", "account.verify_credentials": "OAuth 1.0a",
     "oauth.request_token": "form body, signed by the app",
     "oauth.access_token": "a request token that was approved before",
-    "product_catalogs.create": "a request that is sent before",
-    "media.upload": "media",
+    "product_catalogs.create": "a request that is sent before", "media.upload": "media",
     "activity_stream.open": "a stream, of which the beginning is shown",
-}
+}  # fmt: skip
 LAST = [*KINDS][-1]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any, Literal
@@ -12,6 +13,8 @@ from playwright.sync_api import ConsoleMessage, Page
 from tests.live_servers import LiveWorld
 
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
+_WANTED = "TEST_PICTURES" in os.environ
+"""Pictures take a quarter of the time of all pages: TEST_PICTURES=1 pytest -m browser."""
 WIDE = (1280, 800)
 PHONE = (390, 844)
 _SHOWN_HEIGHT = 4000
@@ -38,18 +41,12 @@ _AXE = """async (only) => {
 }"""
 
 DETAILS: tuple[str, ...] = (
-    "/console/requests/{refused}",
-    "/console/requests/{refused}/scenario",
-    "/console/scenarios/rate-limited",
-    "/console/scenarios/+new",
-    "/console/scenarios/+own",
-    "/console/worlds/default",
-    "/console/records/line_items",
-    "/console/records/line_items/record?key=itttx",
-    "/console/records/line_items/new",
-    "/console/transitions/audience",
-    "/console/operations/webhooks.replay",
-)
+    "/console/requests/{refused}", "/console/requests/{refused}/scenario",
+    "/console/scenarios/rate-limited", "/console/scenarios/+new", "/console/scenarios/+own",
+    "/console/worlds/default", "/console/records/line_items",
+    "/console/records/line_items/record?key=itttx", "/console/records/line_items/new",
+    "/console/transitions/audience", "/console/operations/webhooks.replay",
+)  # fmt: skip
 """Pages below those of the navigation, as paths after `/_mock`, in the world of `furnish`.
 
 `{refused}` is the request for a replay that `furnish` makes.
@@ -103,7 +100,9 @@ class Visit:
         return found
 
     def shoot(self, name: str) -> None:
-        """Keep a picture of the page, for people to look at; of a long one only the beginning."""
+        """Keep a picture of the page, if wanted, for people to look at; the beginning of a long one."""
+        if not _WANTED:
+            return
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         size = self.page.evaluate(
             "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from tests.commands import environment, finished
-from tests.conftest import Tool
+from tests.conftest import Tool, find_shared_folder
 from tests.live_servers import LiveWorld
 
 NODE = Path(__file__).parent / "node"
@@ -51,11 +51,9 @@ def python_libraries(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempP
     """A folder with the packages of `python/requirements.txt`, made by one process only."""
     pip = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
     return _install_once(
-        pytestconfig,
-        tmp_path_factory,
-        REQUIREMENTS,
+        pytestconfig, tmp_path_factory, REQUIREMENTS,
         lambda folder: [*pip, "--target", str(folder), "-r", str(REQUIREMENTS)],
-    )
+    )  # fmt: skip
 
 
 def _install_once(
@@ -66,14 +64,16 @@ def _install_once(
 ) -> Path:
     """Return the folder in which a command has installed what a file lists.
 
-    It is kept in pytest's cache; a run without one installs for itself.
+    It is kept in pytest's cache; a run without one has it in its own folder.
     """
+    digest = hashlib.sha256(wanted.read_bytes()).hexdigest()[:16]
+    name = f"{wanted.parent.name}-{digest}"
     if config.pluginmanager.hasplugin("cacheprovider"):
         assert config.cache is not None
-        digest = hashlib.sha256(wanted.read_bytes()).hexdigest()[:16]
-        folder = config.cache.mkdir(f"{wanted.parent.name}-{digest}")
+        folder = config.cache.mkdir(name)
     else:
-        folder = temporary.mktemp(wanted.parent.name)
+        folder = find_shared_folder(temporary) / name
+        folder.mkdir(exist_ok=True)
     with (folder / "lock").open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         done = folder / "done"

@@ -45,11 +45,8 @@ class Served:
     def __init__(self, args: Sequence[object], env: dict[str, str]) -> None:
         self.process = subprocess.Popen(
             command("serve", "--port", 0, *args, *_share(args), *choose_store(args)),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment(**env),
-        )
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(**env),
+        )  # fmt: skip
         self.log: deque[str] = deque()
         self._grown = threading.Condition()
         self._reader = threading.Thread(target=self._read, daemon=True)

@@ -67,12 +67,9 @@ def test_two_users(client: Client, receiver: Receiver) -> None:
 
     bodies = [each.json for each in receiver.received]
     assert [
-        (USER, "post_create_events"),
-        (USER, "follow_events"),
-        (OTHER, "follow_events"),
-        (USER, "direct_message_events"),
-        (OTHER, "direct_message_events"),
-    ] == [(body["for_user_id"], list(body)[1]) for body in bodies]
+        (USER, "post_create_events"), (USER, "follow_events"), (OTHER, "follow_events"),
+        (USER, "direct_message_events"), (OTHER, "direct_message_events"),
+    ] == [(body["for_user_id"], list(body)[1]) for body in bodies]  # fmt: skip
     assert post == bodies[0]["post_create_events"][0]["id_str"]
     assert [message] * 2 == [body["direct_message_events"][0]["id"] for body in bodies[3:]]
     assert all(

@@ -84,10 +84,10 @@ def follow(world: WorldFace, query: str = "") -> requests.Response:
     return requests.get(url, headers=headers_of(world), stream=True, timeout=PATIENCE)
 
 
-def lines_of(answer: requests.Response) -> Iterator[dict[str, Any]]:
-    """The lines of a stream as they come, read as published clients read them."""
+def lines_of(answer: requests.Response, part: int = 512) -> Iterator[dict[str, Any]]:
+    """The lines of a stream as they come, read in parts, by default as small as clients read."""
     assert answer.status_code == 200, answer.text
-    return (json.loads(line) for line in answer.iter_lines(chunk_size=512) if line)
+    return (json.loads(line) for line in answer.iter_lines(chunk_size=part) if line)
 
 
 def emit(world: WorldFace, text: str) -> dict[str, Any]:
@@ -254,8 +254,8 @@ class TestServer:
         """A client that does not read is disconnected as a slow reader; others get every line."""
         with MockPlatform.start(stream_backlog=3, stream_keepalive=3600) as platform:
             slow, good = follow(platform), follow(platform)
-            lines = lines_of(good)
-            big, count = "x" * 500_000, 0
+            lines = lines_of(good, len(big := "x" * 500_000))
+            count = 0
             while len(platform.streams.list()) == 2:
                 emit(platform, f"{count} {big}")
                 assert text_of(next(lines)).startswith(f"{count} ")
@@ -266,7 +266,7 @@ class TestServer:
                 for found in records
                 if found["client_ip"] == "127.0.0.1" and "disconnect_reason" in found
             ]
-            *sent, last = lines_of(slow)
+            *sent, last = lines_of(slow, len(big))
             assert "SlowReader" == last["errors"][0]["disconnect_type"]
             assert [f"{number} " for number in range(len(sent))] == [
                 text_of(line)[:2] if number < 10 else text_of(line)[:3]

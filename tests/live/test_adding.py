@@ -35,21 +35,16 @@ OPERATION, EFFECT, STORE, OPTION, COMMAND, ROUTE = (
     )
 )
 TESTED = (
-    "tests/api/ads/test_stickers.py",
-    "tests/api/test_subjects.py",
-    "tests/api/ads/test_every_list.py",
-    "tests/core/test_assumptions.py",
-    "tests/core/original_names",
-    "tests/control/test_operation_pages.py",
-    "tests/scenario/test_headers.py",
-    "tests/scenario/test_format.py",
+    "tests/api/ads/test_stickers.py", "tests/api/test_subjects.py",
+    "tests/api/ads/test_every_list.py", "tests/core/test_assumptions.py",
+    "tests/core/original_names", "tests/control/test_operation_pages.py",
+    "tests/scenario/test_headers.py", "tests/scenario/test_format.py",
     "tests/world/store/test_archive.py",
     "tests/world/store/test_backends.py::test_every_backend_passes_the_contract_suite",
-    "tests/cli/test_commands.py",
-    "tests/control/test_counts.py",
+    "tests/cli/test_commands.py", "tests/control/test_counts.py",
     "tests/control/test_description.py",
     "tests/test_docs.py::test_every_control_route_is_documented",
-)
+)  # fmt: skip
 WORDS = (
     "stickers", "folder_is_a_subject", "subject_shows", "sentence", "have_an_example", "headers",
     "(test_archive and json)", "contract_suite", "option", "(test_commands and documented)",

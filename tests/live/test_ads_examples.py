@@ -32,13 +32,10 @@ pytestmark = [
 
 VIDEO = "13_1007965804276813271"
 UNSERVED = {
-    "account_media": "POST /12/accounts/:account_id/account_media",
-    "batch_request": "start_time",
-    "poll_card": "as_user_id",
-    "quick_start": "start_time",
-    "tailored_audience": "TailoredAudience",
+    "account_media": "POST /12/accounts/:account_id/account_media", "batch_request": "start_time",
+    "poll_card": "as_user_id", "quick_start": "start_time", "tailored_audience": "TailoredAudience",
     "video_tutorial": "Video",
-}
+}  # fmt: skip
 """What of an example does not work: an address, or a name of the client or a parameter."""
 EXAMPLES = (
     "account_media", "active_entities", "analytics", "audience_estimate", "batch_request",
@@ -200,14 +197,10 @@ def test_active_entities(shop: Shop) -> None:
     ]
     ids = [row["entity_id"] for row in found]
     stats = campaign.LineItem.all_stats(
-        shop.account,
-        ids,
-        [enum.METRIC_GROUP.ENGAGEMENT],
-        granularity=enum.GRANULARITY.HOUR,
-        placement=enum.PLACEMENT.ALL_ON_TWITTER,
-        start_time=remove_hours(min(times)),
+        shop.account, ids, [enum.METRIC_GROUP.ENGAGEMENT], granularity=enum.GRANULARITY.HOUR,
+        placement=enum.PLACEMENT.ALL_ON_TWITTER, start_time=remove_hours(min(times)),
         end_time=remove_hours(max(times)) + timedelta(days=1),
-    )
+    )  # fmt: skip
 
     assert [row["id"] for row in stats] == ids
     metrics = stats[0]["id_data"][0]["metrics"]
@@ -347,11 +340,9 @@ def test_manual_request(shop: Shop) -> None:
     path = f"/{API_VERSION}/accounts/{shop.account.id}/features"
     answer = Request(shop.client, "get", path, params={"feature_keys": "AGE_TARGETING"}).perform()
     places = Request(
-        shop.client,
-        "get",
-        f"/{API_VERSION}/targeting_criteria/locations",
+        shop.client, "get", f"/{API_VERSION}/targeting_criteria/locations",
         params={"location_type": "CITIES", "q": "port"},
-    )
+    )  # fmt: skip
 
     assert answer.body["data"] == ["AGE_TARGETING"]
     assert all("port" in place["name"].lower() for place in Cursor(None, places))

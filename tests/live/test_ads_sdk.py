@@ -57,12 +57,9 @@ class Ads:
         """A client with the well-known credentials and these options."""
         user = self.world.credentials["user"]
         return Client(
-            self.world.key,
-            self.world.secret,
-            user["access_token"],
-            user["access_token_secret"],
+            self.world.key, self.world.secret, user["access_token"], user["access_token_secret"],
             options=options,
-        )
+        )  # fmt: skip
 
     def account(self, **options: Any) -> Any:
         """The account with most records."""
@@ -167,13 +164,10 @@ def test_features_are_the_accounts_own(ads: Ads) -> None:
 def test_a_cursor_fetches_page_after_page(ads: Ads, family: str, key: str, count: int) -> None:
     """Small pages lead to what one large page holds, and are fetched only when they are needed."""
     klass: Any = {
-        "line_items": campaign.LineItem,
-        "account_media": creative.AccountMedia,
-        "cards": creative.Card,
-        "media_library": creative.MediaLibrary,
-        "cards_poll": creative.PollCard,
-        "cards_video_conversation": creative.VideoConversationCard,
-    }[family]
+        "line_items": campaign.LineItem, "account_media": creative.AccountMedia,
+        "cards": creative.Card, "media_library": creative.MediaLibrary,
+        "cards_poll": creative.PollCard, "cards_video_conversation": creative.VideoConversationCard,
+    }[family]  # fmt: skip
     account = ads.account()
     whole = ids(klass.all(account, count=50), key)
     cursor = klass.all(account, count=count)
@@ -222,11 +216,8 @@ def test_a_line_item_is_loaded_saved_and_deleted(ads: Ads) -> None:
     again = account.line_items(CLICKS)
 
     assert ("Holiday clicks, Canada & US", 5_500_000, "PAUSED", "2027-01-31T08:00:00Z") == (
-        again.name,
-        again.bid_amount_local_micro,
-        again.entity_status,
-        again.end_time,
-    )
+        again.name, again.bid_amount_local_micro, again.entity_status, again.end_time,
+    )  # fmt: skip
     assert again.updated_at == item.updated_at > again.created_at
     item.delete()
     assert True is item.deleted
@@ -419,10 +410,8 @@ def test_400_names_every_parameter(ads: Ads) -> None:
     """All violations of a save come in the details of one BadRequest."""
     item = ads.account().line_items(NETWORK)
     item.bid_strategy, item.end_time, item.advertiser_domain = (
-        "TARGET",
-        item.start_time,
-        "https://a",
-    )
+        "TARGET", item.start_time, "https://a",
+    )  # fmt: skip
     with pytest.raises(error.BadRequest) as shape:
         item.save()
     item.advertiser_domain = "a.example"

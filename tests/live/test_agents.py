@@ -203,12 +203,9 @@ def test_campaign_to_activation(world: WorldFace) -> None:
         mine = {"account_id": account}
         funds = await agent.call("list_funding_instruments", **mine)
         campaign = await agent.call(
-            "create_campaign",
-            **mine,
-            name="Spring",
-            funding_instrument_id=funds["data"][0]["id"],
+            "create_campaign", **mine, name="Spring", funding_instrument_id=funds["data"][0]["id"],
             entity_status="ACTIVE",
-        )
+        )  # fmt: skip
         key = {"campaign_id": campaign["data"]["id"]}
         assert "PAUSED" == campaign["data"]["entity_status"]
         refused = await agent.fail("update_campaign", **mine, **key, entity_status="ACTIVE")
@@ -228,16 +225,11 @@ def test_statistics(world: WorldFace) -> None:
         account = (await agent.call("list_ads_accounts"))["data"][0]["id"]
         items = (await agent.call("list_line_items", account_id=account))["data"]
         figures = await agent.call(
-            "get_account_stats",
-            account_id=account,
-            entity="LINE_ITEM",
-            entity_ids=[items[0]["id"]],
-            start_time="2026-01-01T00:00:00Z",
-            end_time="2026-01-02T00:00:00Z",
-            granularity="TOTAL",
-            metric_groups=["ENGAGEMENT"],
+            "get_account_stats", account_id=account, entity="LINE_ITEM",
+            entity_ids=[items[0]["id"]], start_time="2026-01-01T00:00:00Z",
+            end_time="2026-01-02T00:00:00Z", granularity="TOTAL", metric_groups=["ENGAGEMENT"],
             placement="ALL_ON_PLATFORM",
-        )
+        )  # fmt: skip
         assert "impressions" in figures["data"][0]["id_data"][0]["metrics"]
 
     world.clock.travel("2026-01-05T00:00:00Z")
@@ -254,11 +246,9 @@ def test_a_sign_in_with_pkce(world: WorldFace) -> None:
     tell(story, world, "/ads/mcp", make_provider(world, storage, ADS_SCOPES))
     first = storage.tokens.access_token
     tell(
-        story,
-        world,
-        "/ads/mcp",
+        story, world, "/ads/mcp",
         make_provider(world, Storage(world.credentials["app"]), ADS_SCOPES),
-    )
+    )  # fmt: skip
 
     kept = [each for each in world.state["tokens"].all() if each["app_id"] == app]
     assert "invalidated" == next(each["state"] for each in kept if each["id"] == first)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from docs.generators.clients import FILE, write_clients
+from docs.generators.clients import FILE, write_node
+from mock_platform.core.jsonio import loads
 from tests.commands import environment, finished
 
 pytestmark = pytest.mark.live
@@ -42,7 +43,7 @@ def test_the_first_test_passes(tmp_path: Path) -> None:
 
 
 def test_the_libraries_of_node_are_as_they_are_known(node_modules: Path) -> None:
-    """The file is what is read from the packages as npm installs them."""
-    assert FILE.read_text("utf-8") == write_clients(node_modules), (
-        f"run python -m docs.generators.clients {node_modules}"
-    )
+    """The file has what is read from the packages as npm installs them."""
+    told = f"run python -m docs.generators.clients {node_modules}"
+
+    assert write_node(node_modules).items() <= loads(FILE.read_bytes()).items(), told

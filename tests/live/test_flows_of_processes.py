@@ -25,16 +25,9 @@ pytestmark = [
 ]
 
 __all__ = [
-    "TestTweepy",
-    "client",
-    "shop",
-    "test_batch_request",
-    "test_post_edit_and_delete",
-    "test_promoted_tweet",
-    "test_two_users",
-    "test_uploaded_posted_and_read",
-    "test_users",
-]
+    "TestTweepy", "client", "shop", "test_batch_request", "test_post_edit_and_delete",
+    "test_promoted_tweet", "test_two_users", "test_uploaded_posted_and_read", "test_users",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=["workers", "engine"])

@@ -37,12 +37,9 @@ JOBS: dict[str, Any] = WORKFLOW["jobs"]
 ACTION: dict[str, Any] = YAML(typ="safe").load(ROOT / "action.yml")
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").iterdir())
 MAY_WRITE = {
-    "build": {"id-token", "attestations"},
-    "pypi": {"id-token"},
-    "npm": {"id-token"},
-    "image": {"packages", "id-token", "attestations"},
-    "announce": {"contents"},
-}
+    "build": {"id-token", "attestations"}, "pypi": {"id-token"}, "npm": {"id-token"},
+    "image": {"packages", "id-token", "attestations"}, "announce": {"contents"},
+}  # fmt: skip
 CARELESS = """
 on: pull_request
 jobs:

@@ -38,16 +38,10 @@ from tests.live.pages import ROOT
 pytestmark = pytest.mark.live
 
 FACES: dict[str, type] = {
-    "World": WorldFace,
-    "MockPlatform": PlatformFace,
-    "Clock": ClockFace,
-    "Journal": JournalFace,
-    "Entry": EntryFace,
-    "Change": ChangeFace,
-    "Streams": StreamsFace,
-    "Table": TableFace,
+    "World": WorldFace, "MockPlatform": PlatformFace, "Clock": ClockFace, "Journal": JournalFace,
+    "Entry": EntryFace, "Change": ChangeFace, "Streams": StreamsFace, "Table": TableFace,
     "WholeState": StateFace,
-}
+}  # fmt: skip
 ONLY_IN_PYTHON: dict[str, set[str]] = {
     # They need the process of the server, as for a server elsewhere in Python; fixtures are the
     # option `fixtures` of `start`.

@@ -33,10 +33,8 @@ def test_uploaded_posted_and_read(live_world: LiveWorld) -> None:
         return data
 
     described = {
-        "media_type": "image/png",
-        "media_category": "post_image",
-        "total_bytes": len(image),
-    }
+        "media_type": "image/png", "media_category": "post_image", "total_bytes": len(image),
+    }  # fmt: skip
     media_id = send("/media/upload/initialize", json=described)["id"]
     for index, part in enumerate((image[:100], image[100:])):
         send(

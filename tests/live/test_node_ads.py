@@ -39,13 +39,11 @@ def make_run(tool: Tool, node_modules: Path, world: LiveWorld) -> Run:
     assert world.ca is not None
     environment = dict(os.environ, NODE_PATH=str(node_modules), NODE_EXTRA_CA_CERTS=world.ca)
     who = {
-        "base_url": world.base_url,
-        "key": world.key,
-        "secret": world.secret,
+        "base_url": world.base_url, "key": world.key, "secret": world.secret,
         "token": world.credentials["user"]["access_token"],
         "token_secret": world.credentials["user"]["access_token_secret"],
         "bearer": world.credentials["bearer_token"],
-    }
+    }  # fmt: skip
 
     def take(*steps: Step) -> list[Any]:
         ran = finished([node, str(PROGRAM), json.dumps(who | {"steps": steps})], env=environment)
@@ -154,11 +152,9 @@ def test_refusals(run: Run) -> None:
     """400, 401, 403 and 404 arrive as errors with their codes; 401 is known as one of auth."""
     wrong, stranger, foreign, gone, again = run(
         call("put", f"/line_items/{CLICKS}", {"bid_amount_local_micro": 0, "goal": "SALES"}),
-        call("get", "accounts", client="stranger"),
-        call("get", f"accounts/{OTHER_ACCOUNT}"),
-        call("delete", f"/line_items/{CLICKS}"),
-        call("delete", f"/line_items/{CLICKS}"),
-    )
+        call("get", "accounts", client="stranger"), call("get", f"accounts/{OTHER_ACCOUNT}"),
+        call("delete", f"/line_items/{CLICKS}"), call("delete", f"/line_items/{CLICKS}"),
+    )  # fmt: skip
     refused = [result["error"] for result in (wrong, stranger, foreign, again)]
 
     assert [400, 401, 403, 404] == [error["code"] for error in refused]

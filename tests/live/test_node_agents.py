@@ -43,17 +43,11 @@ def test_ten_stories(platform: MockPlatform, tool: Tool, node_modules: Path, cli
         ran = finished([tool("node"), str(PROGRAM), client], env=env, check=True)
 
     assert {
-        "search": ["xmcp", 148, True],
-        "post": ["From node", True],
-        "bookmark": True,
-        "campaign": [23, "PAUSED", "ACTIVE"],
-        "statistics": True,
-        "signIn": [True, True, 1],
+        "search": ["xmcp", 148, True], "post": ["From node", True], "bookmark": True,
+        "campaign": [23, "PAUSED", "ACTIVE"], "statistics": True, "signIn": [True, True, 1],
         "scope": [True, "UNAUTHORIZED_CLIENT_APPLICATION", True, "Forbidden"],
-        "limit": [False, True, False],
-        "lost": "Again",
-        "expired": 401,
-    } == json.loads(ran.stdout)
+        "limit": [False, True, False], "lost": "Again", "expired": 401,
+    } == json.loads(ran.stdout)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -52,10 +52,8 @@ def test_the_client_reads_an_invalidated_token(run: Run, live_world_tls: LiveWor
 
     error = answer["error"]
     assert (401, True, 89) == (
-        error["code"],
-        error["isAuthError"],
-        error["data"]["errors"][0]["code"],
-    )
+        error["code"], error["isAuthError"], error["data"]["errors"][0]["code"],
+    )  # fmt: skip
 
 
 def test_the_client_reads_a_rate_limit(run: Run, live_world_tls: LiveWorld) -> None:

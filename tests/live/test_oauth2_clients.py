@@ -44,14 +44,10 @@ def test_authlib(live_world: LiveWorld) -> None:
     """Authorize with PKCE, exchange, call, refresh, revoke; a used refresh token is refused."""
     world, app = live_world, live_world.credentials["app"]
     client = AuthlibSession(
-        app["client_id"],
-        app["client_secret"],
-        scope=" ".join(SCOPES),
-        redirect_uri=CALLBACK,
-        code_challenge_method="S256",
-        token_endpoint=endpoint(world, "token"),
+        app["client_id"], app["client_secret"], scope=" ".join(SCOPES), redirect_uri=CALLBACK,
+        code_challenge_method="S256", token_endpoint=endpoint(world, "token"),
         revocation_endpoint_auth_method="client_secret_basic",
-    )
+    )  # fmt: skip
     client.trust_env = False
     verifier = generate_token(48)
     address, state = client.create_authorization_url(
@@ -131,11 +127,9 @@ def test_tweepy(live_world: LiveWorld, confidential: bool) -> None:
     if not confidential:
         world.change("apps", app["id"], _client_type="public")
     handler = tweepy.OAuth2UserHandler(
-        client_id=app["client_id"],
-        redirect_uri=CALLBACK,
-        scope=["tweet.read", "users.read"],
+        client_id=app["client_id"], redirect_uri=CALLBACK, scope=["tweet.read", "users.read"],
         client_secret=app["client_secret"] if confidential else None,
-    )
+    )  # fmt: skip
     handler.trust_env = False
     handler.mount(REAL, Redirect(world.base_url))
     _, _, path = handler.get_authorization_url().partition("/i/oauth2/")

@@ -189,11 +189,9 @@ def test_requests_oauthlib_gets_a_bearer_token(live_world_tls: LiveWorld) -> Non
     world = live_world_tls
     client = OAuth2Session(client=BackendApplicationClient(client_id=world.key))
     found = client.fetch_token(
-        f"{world.base_url}/oauth2/token",
-        client_id=world.key,
-        client_secret=world.secret,
+        f"{world.base_url}/oauth2/token", client_id=world.key, client_secret=world.secret,
         verify=world.ca,
-    )
+    )  # fmt: skip
 
     assert world.credentials["bearer_token"] == found["access_token"]
 

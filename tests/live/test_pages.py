@@ -15,23 +15,13 @@ from tests.waits import PATIENCE
 pytestmark = pytest.mark.live
 
 LANGUAGES = {
-    "agents": {"bash", "text", "python"},
-    "ad-accounts": {"bash"},
-    "any-language": {"bash", "text"},
-    "as-a-flask-application": {"bash", "python"},
-    "cases": {"bash", "text"},
-    "costs": {"bash", "text", "python", "yaml"},
-    "encrypted-chat": {"bash"},
-    "fit": {"bash", "text", "json"},
-    "SKILL": {"bash"},
-    "make-records": {"bash", "text", "python"},
-    "media-news-and-notes": {"bash"},
-    "clients": {"text", "python"},
-    "types-and-async": {"python"},
-    "wire": {"python"},
-    "users": {"bash"},
-    "problems": {"bash", "python", "text"},
-}
+    "agents": {"bash", "text", "python"}, "ad-accounts": {"bash"}, "any-language": {"bash", "text"},
+    "as-a-flask-application": {"bash", "python"}, "cases": {"bash", "text"},
+    "costs": {"bash", "text", "python", "yaml"}, "encrypted-chat": {"bash"},
+    "fit": {"bash", "text", "json"}, "SKILL": {"bash"}, "make-records": {"bash", "text", "python"},
+    "media-news-and-notes": {"bash"}, "clients": {"text", "python"}, "types-and-async": {"python"},
+    "wire": {"python"}, "users": {"bash"}, "problems": {"bash", "python", "text"},
+}  # fmt: skip
 """Those of all code blocks: nothing is there that nothing below runs; `text` shows."""
 WALKED = {
     "agents": (

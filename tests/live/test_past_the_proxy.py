@@ -91,10 +91,8 @@ def enclosed(python_libraries: Path, tmp_path_factory: pytest.TempPathFactory) -
     lines += [
         f'PYTHONPATH="$PYTHONPATH:{python_libraries}" {library} > libcurl 2>&1',
         f"curl --noproxy '*' -sS --cacert {sdk} -o /dev/null -w '%{{http_code}}' {ADDRESS} > sdk",
-        "head -2 /etc/hosts > hosts",
-        "bash -c 'kill -PIPE $$'; echo $? > pipe",
-        "kill -9 $$",
-    ]
+        "head -2 /etc/hosts > hosts", "bash -c 'kill -PIPE $$'; echo $? > pipe", "kill -9 $$",
+    ]  # fmt: skip
     ran = finished([*RUN, "sh", "-c", "\n".join(lines)], cwd=folder, env=environment())
     if MISSING in ran.stderr:
         pytest.skip(ran.stderr.splitlines()[0])

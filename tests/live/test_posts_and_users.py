@@ -37,12 +37,9 @@ def make_client(world: LiveWorld) -> tweepy.Client:
     """A client with the well-known credentials of a world, at its address."""
     user = world.credentials["user"]
     client = tweepy.Client(
-        world.credentials["bearer_token"],
-        world.key,
-        world.secret,
-        user["access_token"],
+        world.credentials["bearer_token"], world.key, world.secret, user["access_token"],
         user["access_token_secret"],
-    )
+    )  # fmt: skip
     client.session = Elsewhere(world.base_url)
     return client
 

@@ -86,12 +86,9 @@ def test_ready_says_where_everything_is(served: Served) -> None:
     url = served.url
 
     assert served.ready == {
-        "url": url,
-        "sandbox": f"{url}/sandbox",
-        "control": f"{url}/_mock",
-        "pid": served.process.pid,
-        "version": __version__,
-    }
+        "url": url, "sandbox": f"{url}/sandbox", "control": f"{url}/_mock",
+        "pid": served.process.pid, "version": __version__,
+    }  # fmt: skip
     assert url.startswith("http://127.0.0.1:")
     assert requests.get(f"{url}/_mock/health", timeout=PATIENCE).json()["status"] == "ok"
 
@@ -323,16 +320,9 @@ def test_the_log_can_be_json() -> None:
         served.wait_for_log("--server is ignored")
 
     assert line | {"timestamp": "", "ms": 0, "id": ""} == {
-        "event": "request",
-        "level": "info",
-        "timestamp": "",
-        "method": "GET",
-        "url": "/12/nowhere",
-        "status": 404,
-        "ms": 0,
-        "id": "",
-        "why": "No operation has the path /12/nowhere.",
-    }
+        "event": "request", "level": "info", "timestamp": "", "method": "GET", "url": "/12/nowhere",
+        "status": 404, "ms": 0, "id": "", "why": "No operation has the path /12/nowhere.",
+    }  # fmt: skip
     assert hint["level"] == "info"
 
 
@@ -443,12 +433,9 @@ def test_run_sums_warnings_up(options: tuple[str, ...], status: int) -> None:
 def test_run_ends_with_the_status_of_its_command() -> None:
     """As a shell reports it: the status, 128 and the signal, 127 and 126 where nothing ran."""
     commands = [
-        ["sh", "-c", "exit 7"],
-        ["sh", "-c", "kill -TERM $$"],
-        ["sh", "-c", "kill -KILL $$"],
-        ["no-such-command"],
-        ["/"],
-    ]
+        ["sh", "-c", "exit 7"], ["sh", "-c", "kill -TERM $$"], ["sh", "-c", "kill -KILL $$"],
+        ["no-such-command"], ["/"],
+    ]  # fmt: skip
     one_after_the_other = (
         "import contextlib, io, json, sys\n"
         "from mock_platform.cli import main\n"
@@ -460,12 +447,9 @@ def test_run_ends_with_the_status_of_its_command() -> None:
     )
 
     statuses = subprocess.run(
-        [sys.executable, "-c", one_after_the_other, json.dumps(commands)],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-        env=environment(),
-    ).stdout.splitlines()
+        [sys.executable, "-c", one_after_the_other, json.dumps(commands)], stdout=subprocess.PIPE,
+        text=True, check=True, env=environment(),
+    ).stdout.splitlines()  # fmt: skip
 
     assert ["7 False", "143 False", "137 False", "127 True", "126 True"] == statuses
 
@@ -483,12 +467,9 @@ def test_run_passes_signals_on() -> None:
         "sys.exit(5)\n"
     )
     process = subprocess.Popen(
-        command("run", "--", sys.executable, "-c", script),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=environment(),
-    )
+        command("run", "--", sys.executable, "-c", script), stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, text=True, env=environment(),
+    )  # fmt: skip
     with process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"

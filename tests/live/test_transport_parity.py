@@ -125,12 +125,9 @@ def raised(told: Told) -> str:
 # -- faults --------------------------------------------------------------------------------------
 
 RAISED = {
-    "reset": "ConnectionError",
-    "empty": "ConnectionError",
-    "truncate": "ChunkedEncodingError",
-    "garbage": "ConnectionError",
-    "timeout": "ReadTimeout",
-}
+    "reset": "ConnectionError", "empty": "ConnectionError", "truncate": "ChunkedEncodingError",
+    "garbage": "ConnectionError", "timeout": "ReadTimeout",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("stage", ["before_commit", "after_commit"])
@@ -192,12 +189,9 @@ def test_bodies_are_read_in_every_way(platform: MockPlatform, reading: str, then
 
 TIMEOUTS = [0.2, (5, 0.2), Timeout(total=0.2), Timeout(connect=5, read=0.2)]
 LATE = [
-    {"fault": "timeout"},
-    {"delay": 30},
-    {"delay": {"between": [30, 31]}},
-    {"delay": {"slow_body": 300}},
-    [{"delay": 0.15}, {"delay": {"slow_body": 300}}],
-]
+    {"fault": "timeout"}, {"delay": 30}, {"delay": {"between": [30, 31]}},
+    {"delay": {"slow_body": 300}}, [{"delay": 0.15}, {"delay": {"slow_body": 300}}],
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -269,12 +263,9 @@ def test_in_process_a_held_connection_ends_without_timeout(platform: MockPlatfor
 
 POLL = {"name": "p", "first_choice": "a", "second_choice": "b", "duration_in_minutes": "1440"}
 HEADERS = {
-    "X-Padded": " a b ",
-    "X-Empty": "",
-    "Location": "/2/nowhere",
-    "Set-Cookie": "a=b; Path=/",
+    "X-Padded": " a b ", "X-Empty": "", "Location": "/2/nowhere", "Set-Cookie": "a=b; Path=/",
     "Server": "theirs",
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])

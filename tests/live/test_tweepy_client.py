@@ -274,12 +274,9 @@ def callers(platform: MockPlatform) -> Iterator[Callers]:
     found = platform.credentials
     app, user = found["app"], found["user"]
     keys = tweepy.Client(
-        found["bearer_token"],
-        app["consumer_key"],
-        app["consumer_secret"],
-        user["access_token"],
+        found["bearer_token"], app["consumer_key"], app["consumer_secret"], user["access_token"],
         user["access_token_secret"],
-    )
+    )  # fmt: skip
     with platform.intercept():
         yield Callers(keys, tweepy.Client(user["oauth2_access_token"]), platform)
 

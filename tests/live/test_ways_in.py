@@ -56,13 +56,10 @@ def ways(platform: MockPlatform, request: pytest.FixtureRequest) -> Iterator[dic
             return asked
 
         yield {
-            "session": ask(session, ""),
-            "adapter": ask(own, world.base_url),
-            "requests": ask(socket, world.base_url),
-            "httpx.WSGITransport": ask(inside, ""),
-            "httpx": ask(outside, ""),
-            "Flask": _asking(world.test_client()),
-        }
+            "session": ask(session, ""), "adapter": ask(own, world.base_url),
+            "requests": ask(socket, world.base_url), "httpx.WSGITransport": ask(inside, ""),
+            "httpx": ask(outside, ""), "Flask": _asking(world.test_client()),
+        }  # fmt: skip
 
 
 def _asking(client: FlaskClient) -> Ask:

@@ -17,23 +17,13 @@ Record = dict[str, Any]
 OWN = "2244994945"
 """The user who calls, who is among the default fixtures."""
 USERS = {
-    "12": "jack",
-    "783214": "Twitter",
-    "786491": "ev",
-    "6253282": "TwitterAPI",
-    "6844292": "TwitterEng",
-    "14561327": "dhh",
-    "17874544": "TwitterSupport",
-    "145336962": "Harmon758",
-    "357750891": "TwitterSports",
-    "357750892": "TwitterMktg",
-    "372575989": "TwitterNews",
-    "2328002822": "TwitterWomen",
-    "3015271772": "TwitterLive",
-    "750362064426721281": "Harmon758Public",
-    "1065249714214457345": "TwitterSpaces",
+    "12": "jack", "783214": "Twitter", "786491": "ev", "6253282": "TwitterAPI",
+    "6844292": "TwitterEng", "14561327": "dhh", "17874544": "TwitterSupport",
+    "145336962": "Harmon758", "357750891": "TwitterSports", "357750892": "TwitterMktg",
+    "372575989": "TwitterNews", "2328002822": "TwitterWomen", "3015271772": "TwitterLive",
+    "750362064426721281": "Harmon758Public", "1065249714214457345": "TwitterSpaces",
     "1072250532645998596": "TweepyDev",
-}
+}  # fmt: skip
 JACK, DHH, NEWS = "12", "14561327", "783214"
 LONG_AGO = "2009-01-01T00:00:00.000Z"
 CONVERSATION, VIDEO = "1344794369447030784", "13_870042535890235395"
@@ -65,38 +55,27 @@ def list_posts() -> Iterable[Record]:
     yield make_post(CONVERSATION, OWN, "A test")
     root = {"type": "replied_to", "id": CONVERSATION}
     yield make_post(
-        "1344794616005066752",
-        "1072250532645998596",
-        "A reply",
-        conversation_id=CONVERSATION,
-        in_reply_to_user_id=OWN,
-        referenced_posts=[root],
-    )
+        "1344794616005066752", "1072250532645998596", "A reply", conversation_id=CONVERSATION,
+        in_reply_to_user_id=OWN, referenced_posts=[root],
+    )  # fmt: skip
     yield make_post("20", JACK, "just setting up my twttr")
     media = {"media_keys": [VIDEO]}
     yield make_post("870042717589340160", NEWS, "A video", attachments=media)
     for number in range(30):
         yield make_post(str(1_600_000_000_000_000_000 + number), JACK, f"Thought {number}")
         yield make_post(
-            str(1_990_000_000_000_000_000 + number),
-            DHH,
-            f"nodeJS number {number}",
+            str(1_990_000_000_000_000_000 + number), DHH, f"nodeJS number {number}",
             created_at=f"now-{number + 1}h",
-        )
+        )  # fmt: skip
     mention = {"start": 0, "end": 5, "username": "jack", "id": JACK}
     yield make_post(
-        "1989999999999999999",
-        DHH,
-        "@jack Hello",
-        created_at="now-40h",
+        "1989999999999999999", DHH, "@jack Hello", created_at="now-40h",
         entities={"mentions": [mention]},
-    )
+    )  # fmt: skip
     yield make_post(
-        "1660000000000000000",
-        DHH,
-        "RT @jack: just setting up my twttr",
+        "1660000000000000000", DHH, "RT @jack: just setting up my twttr",
         referenced_posts=[{"type": "reposted", "id": "20"}],
-    )
+    )  # fmt: skip
     for number in range(8):
         yield make_post(str(1_700_000_000_000_000_000 + number), NEWS, f"Headline {number}")
 
