@@ -69,43 +69,45 @@ def request(world: LiveWorld, step: str, **signing: Any) -> dict[str, str]:
     return dict(parse_qsl(answer.text))
 
 
-def log_in(page: Page, world: LiveWorld) -> None:
+def exchange(world: LiveWorld, begun: dict[str, str], verifier: str) -> str:
+    """The name of the user for whom the app gets an access token."""
+    token, secret = begun["oauth_token"], begun["oauth_token_secret"]
+    found = request(
+        world, "access_token", verifier=verifier,
+        resource_owner_key=token, resource_owner_secret=secret,
+    )  # fmt: skip
+    return found["screen_name"]
+
+
+def fill_in(page: Page, name: str, password: str) -> None:
     """Fill in the login by the labels of its fields, and press its button."""
-    page.get_by_label("Username").fill(world.screen_name)
-    page.get_by_label("Password").fill(world.password)
+    page.get_by_label("Username").fill(name)
+    page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Log in").click()
+
+
+def log_in(page: Page, world: LiveWorld) -> None:
+    """Log in as the well-known user, who is asked to consent then."""
+    fill_in(page, world.screen_name, world.password)
     expect(page.get_by_role("heading", level=1)).to_have_text(ASK)
 
 
-def test_log_in_and_allow(page: Page, live_world: LiveWorld, callback: CallbackServer) -> None:
-    """Clicking through: the callback is reached with token and verifier."""
-    address = begin(live_world, callback.url)
-    page.goto(address)
+@pytest.mark.parametrize("step", ["authorize", "authenticate"])
+def test_the_apps_exchange_after_the_browsers_visit(
+    page: Page, live_world: LiveWorld, callback: CallbackServer, step: str
+) -> None:
+    """Clicking through leads to the callback, whose verifier is good for an access token."""
+    live_world.change("apps", live_world.app_id, callback_urls=[callback.url])
+    begun = request(live_world, "request_token", callback_uri=callback.url)
+    page.goto(f"{live_world.base_url}/oauth/{step}?oauth_token={begun['oauth_token']}")
     log_in(page, live_world)
     page.get_by_role("button", name="Allow").click()
     expect(page).to_have_title("Arrived")
     called = callback.called_with()
 
-    assert address.endswith(called["oauth_token"])
+    assert begun["oauth_token"] == called["oauth_token"]
     assert 32 <= len(called["oauth_verifier"]) <= 42
-
-
-def test_the_apps_exchange_after_the_browsers_visit(
-    page: Page, live_world: LiveWorld, callback: CallbackServer
-) -> None:
-    """What the browser brought back is good for an access token."""
-    live_world.change("apps", live_world.app_id, callback_urls=[callback.url])
-    begun = request(live_world, "request_token", callback_uri=callback.url)
-    page.goto(f"{live_world.base_url}/oauth/authenticate?oauth_token={begun['oauth_token']}")
-    log_in(page, live_world)
-    page.get_by_role("button", name="Allow").click()
-    found = request(
-        live_world, "access_token", resource_owner_key=begun["oauth_token"],
-        resource_owner_secret=begun["oauth_token_secret"],
-        verifier=callback.called_with()["oauth_verifier"],
-    )  # fmt: skip
-
-    assert live_world.screen_name == found["screen_name"]
+    assert live_world.screen_name == exchange(live_world, begun, called["oauth_verifier"])
 
 
 def test_no_page_has_a_script(
@@ -115,9 +117,7 @@ def test_no_page_has_a_script(
     page = page_without_scripts
     page.goto(begin(live_world, callback.url))
     seen = [page.content()]
-    page.get_by_label("Username").fill(live_world.screen_name)
-    page.get_by_label("Password").fill("wrong")
-    page.get_by_role("button", name="Log in").click()
+    fill_in(page, live_world.screen_name, "wrong")
     expect(page.get_by_role("alert")).to_be_visible()
     seen.append(page.content())
     log_in(page, live_world)
@@ -133,26 +133,17 @@ def test_no_page_has_a_script(
     assert [] == re.findall(r"<script|\son\w+=|javascript:", "".join(seen))
 
 
-def test_log_in_and_deny(page: Page, live_world: LiveWorld, callback: CallbackServer) -> None:
-    """Clicking Deny leads to the callback with denied."""
+@pytest.mark.parametrize("logged_in", [True, False])
+def test_deny(page: Page, live_world: LiveWorld, callback: CallbackServer, logged_in: bool) -> None:
+    """Deny leads to the callback with denied, and so does Cancel, whose form may be empty."""
     address = begin(live_world, callback.url)
     page.goto(address)
-    log_in(page, live_world)
-    page.get_by_role("button", name="Deny").click()
+    if logged_in:
+        log_in(page, live_world)
+    page.get_by_role("button", name="Deny" if logged_in else "Cancel").click()
     expect(page).to_have_title("Arrived")
 
     assert {"denied": address.partition("oauth_token=")[2]} == callback.called_with()
-
-
-def test_cancel_before_logging_in(
-    page: Page, live_world: LiveWorld, callback: CallbackServer
-) -> None:
-    """No log-in is needed to deny, and empty required fields do not block Cancel."""
-    page.goto(begin(live_world, callback.url))
-    page.get_by_role("button", name="Cancel").click()
-    expect(page).to_have_title("Arrived")
-
-    assert ["denied"] == list(callback.called_with())
 
 
 def test_pin(page: Page, live_world: LiveWorld) -> None:
@@ -162,22 +153,16 @@ def test_pin(page: Page, live_world: LiveWorld) -> None:
     log_in(page, live_world)
     page.get_by_role("button", name="Allow").click()
     pin = page.locator("#pin").inner_text()
-    found = request(
-        live_world, "access_token", resource_owner_key=begun["oauth_token"],
-        resource_owner_secret=begun["oauth_token_secret"], verifier=pin,
-    )  # fmt: skip
 
     assert 7 == len(pin)
     assert pin.isdecimal()
-    assert live_world.screen_name == found["screen_name"]
+    assert live_world.screen_name == exchange(live_world, begun, pin)
 
 
 def test_a_wrong_password_is_told_and_repaired(page: Page, live_world: LiveWorld) -> None:
     """The page says so, keeps the name, and takes the right one."""
     page.goto(begin(live_world, "oob"))
-    page.get_by_label("Username").fill(live_world.screen_name)
-    page.get_by_label("Password").fill("wrong")
-    page.get_by_role("button", name="Log in").click()
+    fill_in(page, live_world.screen_name, "wrong")
     expect(page.get_by_role("alert")).to_contain_text("No user has this username and password.")
     expect(page.get_by_label("Username")).to_have_value(live_world.screen_name)
     log_in(page, live_world)
@@ -226,15 +211,14 @@ def test_another_account(page: Page, live_world: LiveWorld) -> None:
     page.goto(begin(live_world, "oob"))
     log_in(page, live_world)
     page.get_by_role("button", name="Use another account").click()
-    page.get_by_label("Username").fill("@Northbike_Co")
-    page.get_by_label("Password").fill("gravel-2026")
-    page.get_by_role("button", name="Log in").click()
+    fill_in(page, "@Northbike_Co", "gravel-2026")
 
     expect(page.get_by_text("@northbike_co")).to_be_visible()
 
 
+@pytest.mark.parametrize("in_field", [True, False], ids=["in a field", "on the button"])
 def test_the_whole_way_by_keyboard(
-    page: Page, live_world: LiveWorld, callback: CallbackServer
+    page: Page, live_world: LiveWorld, callback: CallbackServer, in_field: bool
 ) -> None:
     """Typing, Tab and Enter are enough; the focus goes in the order in which one reads."""
     page.goto(begin(live_world, callback.url))
@@ -243,11 +227,13 @@ def test_the_whole_way_by_keyboard(
     page.keyboard.press("Tab")
     expect(page.get_by_label("Password")).to_be_focused()
     page.keyboard.type(live_world.password)
-    page.keyboard.press("Tab")
-    expect(page.get_by_role("button", name="Log in")).to_be_focused()
-    page.keyboard.press("Tab")
-    expect(page.get_by_role("button", name="Cancel")).to_be_focused()
-    page.keyboard.press("Shift+Tab")
+    for name in ("Log in", "Cancel"):
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("button", name=name)).to_be_focused()
+    if in_field:  # the first button of the form is its default
+        page.get_by_label("Password").focus()
+    else:
+        page.keyboard.press("Shift+Tab")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text(ASK)
     for name in ("Allow", "Deny", "Use another account"):
@@ -259,18 +245,6 @@ def test_the_whole_way_by_keyboard(
     expect(page).to_have_title("Arrived")
 
     assert "oauth_verifier" in callback.called_with()
-
-
-def test_enter_in_a_field_logs_in_and_does_not_cancel(page: Page, live_world: LiveWorld) -> None:
-    """The first button of the form is its default."""
-    page.goto(begin(live_world, "oob"))
-    expect(page.get_by_label("Username")).to_be_focused()
-    page.keyboard.type(live_world.screen_name)
-    page.keyboard.press("Tab")
-    page.keyboard.type(live_world.password)
-    page.keyboard.press("Enter")
-
-    expect(page.get_by_role("heading", level=1)).to_have_text(ASK)
 
 
 def test_the_callback_may_lead_on(page: Page, live_world: LiveWorld) -> None:

@@ -100,7 +100,7 @@ class Visit:
         return found
 
     def shoot(self, name: str) -> None:
-        """Keep a picture of the page, if wanted, for people to look at; the beginning of a long one."""
+        """Keep a picture of the page for people, if wanted; of a long one only the beginning."""
         if not _WANTED:
             return
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)

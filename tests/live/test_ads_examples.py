@@ -21,6 +21,7 @@ from twitter_ads.utils import remove_hours, split_list
 
 from mock_platform.world.clock import machine_now
 from tests.images import make_png
+from tests.live.clients import four_keys
 from tests.live_servers import LiveServer, LiveWorld
 from tests.support import ACCOUNT
 
@@ -49,11 +50,8 @@ class Shop:
     """The client's account in a fresh world with original names."""
 
     def __init__(self, world: LiveWorld) -> None:
-        user = world.credentials["user"]
         self.world = world
-        self.client: Any = Client(
-            world.key, world.secret, user["access_token"], user["access_token_secret"]
-        )
+        self.client: Any = Client(*four_keys(world.credentials))
         self.account: Any = self.client.accounts(ACCOUNT)
 
     def find_user(self) -> str:

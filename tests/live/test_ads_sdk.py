@@ -20,6 +20,7 @@ from twitter_ads.http import Request
 from twitter_ads.resource import Resource, resource_property
 
 from tests.api.ads.cards.creatives import IMAGE, SQUARE, UPLOADED_IMAGE, UPLOADED_VIDEO, VIDEO
+from tests.live.clients import four_keys
 from tests.live_servers import LiveWorld
 from tests.support import ACCOUNT, OTHER_ACCOUNT
 
@@ -55,11 +56,7 @@ class Ads:
 
     def client(self, **options: Any) -> Any:
         """A client with the well-known credentials and these options."""
-        user = self.world.credentials["user"]
-        return Client(
-            self.world.key, self.world.secret, user["access_token"], user["access_token_secret"],
-            options=options,
-        )  # fmt: skip
+        return Client(*four_keys(self.world.credentials), options=options)
 
     def account(self, **options: Any) -> Any:
         """The account with most records."""

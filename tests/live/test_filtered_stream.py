@@ -13,11 +13,11 @@ from typing import IO, Any
 
 import pytest
 import tweepy
-from requests import PreparedRequest, Response
-from requests.adapters import HTTPAdapter
+from requests import Response
 from requests_oauthlib import OAuth1
 
 from tests.conftest import Tool
+from tests.live.clients import REAL, Redirect
 from tests.live.pages import Page, run_bash, run_python
 from tests.live.processes import serving
 from tests.live_servers import LiveWorld
@@ -31,27 +31,13 @@ PAGE = Page("docs/streams.md", "The filtered stream")
 PROGRAM = Path(__file__).parent / "node" / "stream.cjs"
 
 
-class Redirect(HTTPAdapter):
-    """Sends what is meant for the platform to the sandbox."""
-
-    def __init__(self, base_url: str) -> None:
-        self._base_url = base_url
-        super().__init__()
-
-    def send(self, request: PreparedRequest, *args: Any, **more: Any) -> Response:
-        """Send a request to the same path at the sandbox."""
-        assert request.url is not None
-        request.url = self._base_url + request.url.removeprefix("https://api.twitter.com")
-        return super().send(request, *args, **more)
-
-
 class Follower(tweepy.StreamingClient):  # type: ignore[misc]
     """Tweepy's own client; it drops repeats and keeps what else it is called with."""
 
     def __init__(self, world: LiveWorld) -> None:
         super().__init__(world.credentials["bearer_token"], daemon=True)
         self.session.trust_env = False
-        self.session.mount("https://api.twitter.com", Redirect(world.base_url))
+        self.session.mount(REAL, Redirect(world.base_url))
         self.seen: queue.Queue[tuple[str, list[str]]] = queue.Queue()
         self.events: queue.Queue[Any] = queue.Queue()
         self.repeats: list[str] = []

@@ -9,6 +9,7 @@ import requests
 from requests_oauthlib import OAuth1
 
 from tests.images import make_png
+from tests.live.clients import four_keys
 from tests.live_servers import LiveWorld
 from tests.support import bearer
 from tests.waits import PATIENCE
@@ -16,15 +17,13 @@ from tests.waits import PATIENCE
 pytestmark = pytest.mark.live
 
 
-def sign(world: LiveWorld) -> OAuth1:
-    """The signature of the well-known user."""
-    user = world.credentials["user"]
-    return OAuth1(world.key, world.secret, user["access_token"], user["access_token_secret"])
-
-
 def test_uploaded_posted_and_read(live_world: LiveWorld) -> None:
     """An image that a plain client uploads in two segments is shown with its post."""
-    url, auth, image = f"{live_world.base_url}/2", sign(live_world), make_png(640, 480)
+    url, auth, image = (
+        f"{live_world.base_url}/2",
+        OAuth1(*four_keys(live_world.credentials)),
+        make_png(640, 480),
+    )
 
     def send(path: str, **more: Any) -> dict[str, Any]:
         answer = requests.post(f"{url}{path}", auth=auth, timeout=PATIENCE, **more)

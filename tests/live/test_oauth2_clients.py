@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import tweepy
@@ -11,10 +10,9 @@ from authlib.common.security import generate_token
 from authlib.integrations.requests_client import OAuth2Session as AuthlibSession
 from authlib.integrations.requests_client import OAuthError
 from oauthlib.oauth2 import AccessDeniedError, OAuth2Error
-from requests import PreparedRequest, Response
-from requests.adapters import HTTPAdapter
 from requests_oauthlib import OAuth2Session
 
+from tests.live.clients import REAL, Redirect
 from tests.live.pages import Page, run_python
 from tests.live_servers import LiveWorld
 from tests.visitor import Visitor
@@ -24,7 +22,6 @@ pytestmark = pytest.mark.live
 CALLBACK = "https://desk.harbor-roasters.example/oauth/callback"
 SCOPES = ["post.read", "users.read", "like.read", "offline.access"]
 LIST = "/2/activity/subscriptions"
-REAL = "https://api.twitter.com"
 PAGE = Page("docs/oauth2.md")
 
 
@@ -103,20 +100,6 @@ def test_a_denial(live_world: LiveWorld, monkeypatch: pytest.MonkeyPatch) -> Non
 
     with pytest.raises(AccessDeniedError, match="The user denied the request"):
         client.fetch_token(REAL, authorization_response=landed)
-
-
-class Redirect(HTTPAdapter):
-    """Sends what is meant for the platform to the sandbox."""
-
-    def __init__(self, base_url: str) -> None:
-        self._base_url = base_url
-        super().__init__()
-
-    def send(self, request: PreparedRequest, *args: Any, **more: Any) -> Response:
-        """Send a request to the same path at the sandbox."""
-        assert request.url is not None
-        request.url = self._base_url + request.url.removeprefix(REAL)
-        return super().send(request, *args, **more)
 
 
 @pytest.mark.parametrize("confidential", [True, False])

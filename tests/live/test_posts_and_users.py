@@ -8,6 +8,7 @@ import pytest
 import requests
 import tweepy
 
+from tests.live.clients import REAL, four_keys
 from tests.live_servers import LiveWorld
 
 # The client knows one default field of posts by its older name alone.
@@ -15,7 +16,6 @@ pytestmark = [
     pytest.mark.live,
     pytest.mark.filterwarnings("ignore:Tweet data missing default edit_history:RuntimeWarning"),
 ]
-PLATFORM = "https://api.twitter.com"
 
 
 class Elsewhere(requests.Session):
@@ -28,18 +28,12 @@ class Elsewhere(requests.Session):
 
     def request(self, method: Any, url: Any, *args: Any, **more: Any) -> requests.Response:
         """Send a request to the same path at the sandbox, signed for that address."""
-        return super().request(
-            method, self._base_url + str(url).removeprefix(PLATFORM), *args, **more
-        )
+        return super().request(method, self._base_url + str(url).removeprefix(REAL), *args, **more)
 
 
 def make_client(world: LiveWorld) -> tweepy.Client:
     """A client with the well-known credentials of a world, at its address."""
-    user = world.credentials["user"]
-    client = tweepy.Client(
-        world.credentials["bearer_token"], world.key, world.secret, user["access_token"],
-        user["access_token_secret"],
-    )  # fmt: skip
+    client = tweepy.Client(world.credentials["bearer_token"], *four_keys(world.credentials))
     client.session = Elsewhere(world.base_url)
     return client
 

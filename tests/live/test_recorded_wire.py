@@ -25,6 +25,7 @@ from mock_platform.core.auth.tester_access import environment
 from tests.commands import finished
 from tests.conftest import Tool
 from tests.live import python_samples
+from tests.live.clients import four_keys
 
 pytestmark = pytest.mark.live
 
@@ -68,19 +69,10 @@ def waits(platform: MockPlatform, monkeypatch: pytest.MonkeyPatch) -> list[float
     return found
 
 
-def keys(platform: MockPlatform) -> tuple[str, str, str, str]:
-    """The keys of the app and the user."""
-    app, user = platform.credentials["app"], platform.credentials["user"]
-    return (
-        app["consumer_key"], app["consumer_secret"],
-        user["access_token"], user["access_token_secret"],
-    )  # fmt: skip
-
-
 def test_tweepy(platform: MockPlatform, waits: list[float]) -> None:
     """It waits for the reset of a used-up limit, follows pages, and raises its own errors."""
     bearer = platform.credentials["bearer_token"]
-    client = tweepy.Client(bearer, *keys(platform), wait_on_rate_limit=True)
+    client = tweepy.Client(bearer, *four_keys(platform.credentials), wait_on_rate_limit=True)
 
     for _ in range(16):  # a user has 15 in 15 minutes
         client.get_blocked()
@@ -99,7 +91,7 @@ def test_tweepy(platform: MockPlatform, waits: list[float]) -> None:
 
 def test_twitterapi(platform: MockPlatform, waits: list[float]) -> None:
     """It reads the quota, pauses between pages, and shows refusals as they are."""
-    client = TwitterAPI(*keys(platform), api_version="2")
+    client = TwitterAPI(*four_keys(platform.credentials), api_version="2")
 
     pager = TwitterPager(client, f"users/:{OWN}/followers", {"max_results": 50})
     found = list(pager.get_iterator(wait=2))
@@ -118,7 +110,7 @@ def test_twitterapi(platform: MockPlatform, waits: list[float]) -> None:
 
 def test_python_twitter(platform: MockPlatform) -> None:
     """It keeps the limit of an address, and raises the code of a refusal."""
-    api = twitter.Api(*keys(platform))
+    api = twitter.Api(*four_keys(platform.credentials))
 
     api.VerifyCredentials()
     with pytest.raises(twitter.TwitterError) as missing:
@@ -167,7 +159,7 @@ def twarc2() -> Any:
 def test_twarc(twarc2: Any, platform: MockPlatform, waits: list[float]) -> None:
     """It waits for a reset, follows pages, and raises what requests raises, by app and by user."""
     by_app = twarc2(bearer_token=platform.credentials["bearer_token"], metadata=False)
-    by_user = twarc2(*keys(platform), metadata=False)
+    by_user = twarc2(*four_keys(platform.credentials), metadata=False)
 
     pages = list(by_app.followers(OWN, user_id=OWN, max_results=50))
     for _ in range(76):

@@ -1,22 +1,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 import requests
 
 from mock_platform import MockPlatform
-from tests.loops import at_once
 from tests.support import HARBOR, bearer
-from tests.support_receiver import Receiver, hang, redirect, sign, unused_port
+from tests.support_receiver import Receiver, redirect, sign
 from tests.support_replay import WEBHOOK
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
-
-WAIT = PATIENCE
 
 
 class Client:
@@ -28,7 +25,7 @@ class Client:
 
     def control(self, method: str, path: str, body: Any = None) -> Any:
         """One request to the control plane."""
-        answer = requests.request(method, f"{self.url}/_mock{path}", json=body, timeout=WAIT)
+        answer = requests.request(method, f"{self.url}/_mock{path}", json=body, timeout=PATIENCE)
         assert answer.ok, answer.text
         return answer.json() if answer.content else None
 
@@ -41,7 +38,7 @@ class Client:
             "to_date": f"{now:%Y%m%d%H%M}",
         }
         return requests.post(
-            f"{self.url}/2/webhooks/replay", json=body, headers=bearer(), timeout=WAIT
+            f"{self.url}/2/webhooks/replay", json=body, headers=bearer(), timeout=PATIENCE
         )
 
     def deliveries(self) -> list[dict[str, Any]]:
@@ -95,7 +92,7 @@ def test_every_attempt_shows_in_the_deliveries(
     """Errors, redirects and what was accepted in the end are reported with their statuses."""
     receiver.plan.extend([500, redirect("http://127.0.0.1:1/"), 200])
     client.replay(hours=1)
-    assert platform.wait_for_deliveries(WAIT)
+    assert platform.wait_for_deliveries(PATIENCE)
 
     assert [(None, 200), (1, 500), (2, 307), (3, 200)] == [
         (entry["attempt"] if entry["event_id"] else None, entry["status"])
@@ -109,7 +106,7 @@ def test_the_request_is_told_that_the_challenge_failed(
     """The journal's entry of the request that created the job says why it delivered nothing."""
     receiver.challenge = lambda _token: (200, b'{"response_token": "sha256=no"}')
     job_id = client.replay().json()["job_id"]
-    assert platform.wait_for_deliveries(WAIT)
+    assert platform.wait_for_deliveries(PATIENCE)
     (entry,) = client.control("GET", "/requests?operation=webhooks.replay")["requests"]
 
     (told,) = [text for text in entry["warnings"] if job_id in text]
@@ -136,53 +133,3 @@ def test_an_added_event_arrives_and_can_be_replayed(client: Client, receiver: Re
 
     assert [added["id"]] * 2 == receiver.event_ids
     assert receiver.received[0].body == receiver.received[1].body
-
-
-def test_thirty_two_clients_create_one_job(client: Client, receiver: Receiver) -> None:
-    """Over sockets as well one of 32 requests is accepted and 31 are conflicts."""
-    receiver.plan.append(hang)
-    statuses = at_once([lambda: client.replay().status_code] * 32)
-
-    assert [200, *[409] * 31] == sorted(statuses)
-    assert 1 == client.control("GET", "/state/replay_jobs")["total"]
-    receiver.stopping.set()
-
-
-def test_a_journey_outlives_the_conflict(
-    client: Client, receiver: Receiver, platform: MockPlatform
-) -> None:
-    """With the clock frozen the conflict lasts; two seconds later on it the next job is made."""
-    client.control("PUT", "/clock", {"action": "freeze"})
-    assert 200 == client.replay().status_code
-    assert platform.wait_for_deliveries(WAIT)
-    assert [409, 409] == [client.replay().status_code for _ in range(2)]
-
-    client.control("PUT", "/clock", {"action": "advance", "seconds": 2})
-    assert 200 == client.replay().status_code
-    receiver.wait_until(lambda found: len(found.statuses) == 1)
-
-
-def test_the_retired_path_follows_the_worlds_clock(client: Client) -> None:
-    """Sent back before its end, the world serves the retired path again."""
-    path = f"{client.url}/2/account_activity/replay/webhooks/{WEBHOOK}/subscriptions/all"
-    headers = bearer()
-    assert 410 == requests.post(path, headers=headers, timeout=WAIT).status_code
-
-    moment = datetime(2026, 3, 25, 15, 0, tzinfo=UTC)
-    client.control("PUT", "/clock", {"action": "travel", "to": moment.isoformat()})
-    query = {"from_date": "202603251400", "to_date": "202603251500"}
-    answer = requests.post(path, params=query, headers=headers, timeout=WAIT)
-
-    assert (200, {"for_user_id", "replay_event"}) == (answer.status_code, set(answer.json()))
-
-
-def test_without_a_receiver_the_job_ends(client: Client, platform: MockPlatform) -> None:
-    """Where nothing listens the job is incomplete, and the server stops without waiting."""
-    port = unused_port()
-    client.control("PATCH", f"/state/webhooks/{WEBHOOK}", {"url": f"http://127.0.0.1:{port}/"})
-    client.control("PUT", "/transitions/replay_job", {"progression": "immediate"})
-    job_id = client.replay().json()["job_id"]
-    assert platform.wait_for_deliveries(WAIT)
-    job = client.control("GET", f"/state/replay_jobs/{job_id}")
-
-    assert ("INCOMPLETE", f"nothing listens at 127.0.0.1:{port}") == (job["state"], job["_reason"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,12 +14,11 @@ from requests_oauthlib import OAuth1
 from mock_platform import MockPlatform
 from mock_platform.serving.flask.sending import GARBAGE
 from mock_platform.world.clock import UPTIME
+from tests.live.clients import four_keys
 from tests.live_servers import LiveServer
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
-
-FAULTS = ("reset", "empty", "truncate", "garbage", "timeout")
 
 
 @pytest.fixture
@@ -30,10 +28,10 @@ def platform() -> Iterator[MockPlatform]:
         yield started
 
 
-def url(platform: MockPlatform, path: str = "") -> str:
-    """The address of the line items, or of one."""
+def url(platform: MockPlatform) -> str:
+    """The address of the line items."""
     account = platform.credentials["accounts"][0]
-    return f"{platform.base_url}/12/accounts/{account}/line_items{path}"
+    return f"{platform.base_url}/12/accounts/{account}/line_items"
 
 
 def arm(platform: MockPlatform, **rule: Any) -> None:
@@ -41,69 +39,9 @@ def arm(platform: MockPlatform, **rule: Any) -> None:
     platform.activate(platform.define({"name": "s", "rules": [rule]}))
 
 
-def session(platform: MockPlatform, *, live: bool) -> requests.Session:
-    """A session over a socket, or in-process."""
-    if not live:
-        return platform.session()
-    made = requests.Session()
-    made.trust_env = False
-    return made
-
-
-def rooted(fault: BaseException) -> BaseException:
-    """What an exception is about in the end."""
-    while True:
-        inner = next((each for each in fault.args if isinstance(each, BaseException)), None)
-        inner = inner or getattr(fault, "reason", None)
-        if not isinstance(inner, BaseException):
-            return fault
-        fault = inner
-
-
-@pytest.mark.parametrize("live", [True, False], ids=["socket", "in-process"])
-@pytest.mark.parametrize(
-    ("fault", "kind", "told"),
-    [
-        ("reset", requests.ConnectionError, "Connection reset by peer"),
-        ("empty", requests.ConnectionError, "Remote end closed connection without response"),
-        ("truncate", requests.exceptions.ChunkedEncodingError, "IncompleteRead"),
-        ("garbage", requests.ConnectionError, "Connection aborted."),
-        ("timeout", requests.ReadTimeout, "Read timed out."),
-    ],
-)
-def test_faults(
-    platform: MockPlatform, fault: str, kind: type[Exception], told: str, live: bool
-) -> None:
-    """Each fault is what requests raises over a network, in-process as well."""
-    arm(platform, on="line_items.list", call=1, then={"fault": fault})
-    client = session(platform, live=live)
-
-    with pytest.raises(kind) as raised:
-        client.get(url(platform), timeout=1 if fault == "timeout" else PATIENCE)
-
-    assert told in str(raised.value)
-    if fault == "reset":
-        root = rooted(raised.value)
-        assert isinstance(root, ConnectionResetError)
-        assert errno.ECONNRESET == root.errno
-    assert 200 == client.get(url(platform), timeout=PATIENCE).status_code
-
-
 def test_the_bytes_of_garbage_are_no_http() -> None:
     """They cannot be mistaken for an answer."""
     assert not GARBAGE.startswith(b"HTTP")
-
-
-@pytest.mark.parametrize(("stage", "retried"), [("before_commit", 200), ("after_commit", 404)])
-def test_a_lost_delete(platform: MockPlatform, stage: str, retried: int) -> None:
-    """The retry of a lost delete finds the record, or finds it gone: the stage decides."""
-    arm(platform, on="line_items.delete", call=1, then={"fault": "reset", "stage": stage})
-    client = session(platform, live=True)
-
-    with pytest.raises(requests.ConnectionError):
-        client.delete(url(platform, "/itttx"), timeout=PATIENCE)
-
-    assert retried == client.delete(url(platform, "/itttx"), timeout=PATIENCE).status_code
 
 
 def test_delay_holds_up_nobody_else() -> None:
@@ -120,23 +58,15 @@ def test_delay_holds_up_nobody_else() -> None:
     thread.join(PATIENCE)
 
 
-def test_delay(platform: MockPlatform) -> None:
-    """The answer waits as long as said."""
-    arm(platform, on="line_items.list", then={"delay": 0.3})
-    started = UPTIME()
-
-    assert 200 == requests.get(url(platform), timeout=PATIENCE).status_code
-    assert UPTIME() - started >= 0.3
-
-
-def test_slow_body(platform: MockPlatform) -> None:
-    """The body comes over the seconds, whole."""
+@pytest.mark.parametrize("delay", [0.3, {"slow_body": 0.3}], ids=str)
+def test_delays(platform: MockPlatform, delay: object) -> None:
+    """The answer waits as long as said, or its body comes over the seconds; it comes whole."""
     plain = requests.get(url(platform), timeout=PATIENCE).content
-    arm(platform, on="line_items.list", then={"delay": {"slow_body": 0.5}})
+    arm(platform, on="line_items.list", then={"delay": delay})
     started = UPTIME()
 
     assert plain == requests.get(url(platform), timeout=PATIENCE).content
-    assert UPTIME() - started >= 0.5
+    assert UPTIME() - started >= 0.3
 
 
 def test_the_head_of_a_slow_body_comes_with_its_first_part() -> None:
@@ -219,8 +149,7 @@ def test_command_line(tmp_path: Path) -> None:
     with LiveServer("--scenario", str(file)) as server:
         world = server.world()
         keys = world.credentials
-        oauth = OAuth1(world.key, world.secret, keys["user"]["access_token"],
-                       keys["user"]["access_token_secret"])  # fmt: skip
+        oauth = OAuth1(*four_keys(keys))
         address = f"{world.base_url}/12/accounts/{keys['accounts'][0]}/line_items"
         client = world.session()
         found: list[Any] = []

@@ -15,6 +15,7 @@ import tweepy
 
 from mock_platform import MockPlatform, WorldFace
 from tests.images import make_png
+from tests.live.clients import four_keys
 
 pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore:'imghdr'")]
 
@@ -217,11 +218,7 @@ def platform() -> Iterator[MockPlatform]:
 def shop(platform: MockPlatform) -> Iterator[Shop]:
     """The older client of tweepy, in a world as it begins."""
     platform.reset()
-    app, user = platform.credentials["app"], platform.credentials["user"]
-    keys = tweepy.OAuth1UserHandler(
-        app["consumer_key"], app["consumer_secret"],
-        user["access_token"], user["access_token_secret"],
-    )  # fmt: skip
+    keys = tweepy.OAuth1UserHandler(*four_keys(platform.credentials))
     with platform.intercept():
         yield Shop(tweepy.API(keys), platform)
 

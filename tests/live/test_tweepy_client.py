@@ -13,6 +13,7 @@ import pytest
 import tweepy
 
 from mock_platform import MockPlatform, WorldFace
+from tests.live.clients import four_keys
 
 pytestmark = pytest.mark.live
 
@@ -271,14 +272,10 @@ def platform() -> Iterator[MockPlatform]:
 def callers(platform: MockPlatform) -> Iterator[Callers]:
     """The clients of tweepy, in a world as it begins."""
     platform.reset()
-    found = platform.credentials
-    app, user = found["app"], found["user"]
-    keys = tweepy.Client(
-        found["bearer_token"], app["consumer_key"], app["consumer_secret"], user["access_token"],
-        user["access_token_secret"],
-    )  # fmt: skip
+    held = platform.credentials
+    keys = tweepy.Client(held["bearer_token"], *four_keys(held))
     with platform.intercept():
-        yield Callers(keys, tweepy.Client(user["oauth2_access_token"]), platform)
+        yield Callers(keys, tweepy.Client(held["user"]["oauth2_access_token"]), platform)
 
 
 def test_every_call_has_a_row() -> None:
