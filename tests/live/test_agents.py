@@ -28,6 +28,8 @@ pytestmark = pytest.mark.live
 CALLBACK = "http://127.0.0.1:8090/callback"
 ADS_SCOPES = ["ads.read", "ads.write", "offline.access"]
 Story = Callable[["Agent", WorldFace], Awaitable[None]]
+"""What a client does in a world, and what comes of it."""
+Test = Callable[[WorldFace], None]
 
 
 class Agent:
@@ -119,6 +121,19 @@ def tell(story: Story, world: WorldFace, path: str, auth: Any = None) -> None:
     run_async(run())
 
 
+def at(path: str) -> Callable[[Story], Test]:
+    """Make a story a test, of the server at a path."""
+
+    def make(story: Story) -> Test:
+        def test(world: WorldFace) -> None:
+            tell(story, world, path)
+
+        test.__doc__ = story.__doc__
+        return test
+
+    return make
+
+
 def make_provider(world: WorldFace, storage: Storage, scopes: list[str]) -> OAuthClientProvider:
     """The SDK's sign-in with PKCE; the user of the sandbox allows whatever is asked for."""
     from mcp.client.auth import OAuthClientProvider
@@ -147,93 +162,78 @@ def tools_called(world: WorldFace) -> list[tuple[str | None, str | None, int]]:
     return [(each.tool, each.operation, each.status) for each in world.journal if each.tool]
 
 
-def test_search_and_read(world: WorldFace) -> None:
+@at("/mcp")
+async def test_search_and_read(agent: Agent, world: WorldFace) -> None:
     """Tools are found by their published names; a post that was found is read by its id."""
-
-    async def story(agent: Agent, world: WorldFace) -> None:
-        tools = {tool.name: tool for tool in (await agent.client.list_tools()).tools}
-        assert agent.client.server_info is not None
-        assert ("xmcp", "2025-06-18") == (
-            agent.client.server_info.name,
-            agent.client.protocol_version,
-        )
-        assert ["query"] == tools["searchPostsRecent"].input_schema["required"]
-        found = await agent.call("searchPostsRecent", query="coffee", max_results=10)
-        first = found["data"][0]["id"]
-        read = await agent.call("getPostsById", id=first, **{"post.fields": ["author_id"]})
-        assert first == read["data"]["id"]
-        assert {"author_id"} <= set(read["data"])
-
-    tell(story, world, "/mcp")
+    tools = {tool.name: tool for tool in (await agent.client.list_tools()).tools}
+    assert agent.client.server_info is not None
+    assert ("xmcp", "2025-06-18") == (
+        agent.client.server_info.name,
+        agent.client.protocol_version,
+    )
+    assert ["query"] == tools["searchPostsRecent"].input_schema["required"]
+    found = await agent.call("searchPostsRecent", query="coffee", max_results=10)
+    first = found["data"][0]["id"]
+    read = await agent.call("getPostsById", id=first, **{"post.fields": ["author_id"]})
+    assert first == read["data"]["id"]
+    assert {"author_id"} <= set(read["data"])
 
     assert "searchPostsRecent" == tools_called(world)[0][0]
     assert world.costs()["calls"] == 2
 
 
-def test_post_and_delete(world: WorldFace) -> None:
+@at("/mcp")
+async def test_post_and_delete(agent: Agent, world: WorldFace) -> None:
     """A post is there until it is deleted, for other clients as well."""
-
-    async def story(agent: Agent, world: WorldFace) -> None:
-        made = (await agent.call("createPosts", text="From an agent"))["data"]["id"]
-        assert made in world.state["posts"]
-        assert {"data": {"deleted": True}} == await agent.call("deletePosts", id=made)
-        assert made not in world.state["posts"]
-
-    tell(story, world, "/mcp")
+    made = (await agent.call("createPosts", text="From an agent"))["data"]["id"]
+    assert made in world.state["posts"]
+    assert {"data": {"deleted": True}} == await agent.call("deletePosts", id=made)
+    assert made not in world.state["posts"]
 
 
-def test_bookmark(world: WorldFace) -> None:
+@at("/mcp")
+async def test_bookmark(agent: Agent, world: WorldFace) -> None:
     """A bookmark is in the list of the user whose token it is."""
-
-    async def story(agent: Agent, world: WorldFace) -> None:
-        me = (await agent.call("getUsersMe"))["data"]["id"]
-        post = (await agent.call("createPosts", text="Keep this"))["data"]["id"]
-        await agent.call("createUsersBookmark", id=me, post_id=post)
-        kept = await agent.call("getUsersBookmarks", id=me)
-        assert post in [each["id"] for each in kept["data"]]
-
-    tell(story, world, "/mcp")
+    me = (await agent.call("getUsersMe"))["data"]["id"]
+    post = (await agent.call("createPosts", text="Keep this"))["data"]["id"]
+    await agent.call("createUsersBookmark", id=me, post_id=post)
+    kept = await agent.call("getUsersBookmarks", id=me)
+    assert post in [each["id"] for each in kept["data"]]
 
 
-def test_campaign_to_activation(world: WorldFace) -> None:
+@at("/ads/mcp")
+async def test_campaign_to_activation(agent: Agent, world: WorldFace) -> None:
     """Campaign and line item are created paused, whatever is asked for, until they are started."""
-
-    async def story(agent: Agent, world: WorldFace) -> None:
-        account = (await agent.call("list_ads_accounts"))["data"][0]["id"]
-        mine = {"account_id": account}
-        funds = await agent.call("list_funding_instruments", **mine)
-        campaign = await agent.call(
-            "create_campaign", **mine, name="Spring", funding_instrument_id=funds["data"][0]["id"],
-            entity_status="ACTIVE",
-        )  # fmt: skip
-        key = {"campaign_id": campaign["data"]["id"]}
-        assert "PAUSED" == campaign["data"]["entity_status"]
-        refused = await agent.fail("update_campaign", **mine, **key, entity_status="ACTIVE")
-        assert "INVALID_PARAMETER" == refused["errors"][0]["code"]
-        started = await agent.call("activate_campaign", **mine, **key)
-        assert "ACTIVE" == started["data"]["entity_status"]
-
-    tell(story, world, "/ads/mcp")
+    account = (await agent.call("list_ads_accounts"))["data"][0]["id"]
+    mine = {"account_id": account}
+    funds = await agent.call("list_funding_instruments", **mine)
+    campaign = await agent.call(
+        "create_campaign", **mine, name="Spring", funding_instrument_id=funds["data"][0]["id"],
+        entity_status="ACTIVE",
+    )  # fmt: skip
+    key = {"campaign_id": campaign["data"]["id"]}
+    assert "PAUSED" == campaign["data"]["entity_status"]
+    refused = await agent.fail("update_campaign", **mine, **key, entity_status="ACTIVE")
+    assert "INVALID_PARAMETER" == refused["errors"][0]["code"]
+    started = await agent.call("activate_campaign", **mine, **key)
+    assert "ACTIVE" == started["data"]["entity_status"]
 
     assert ("activate_campaign", "campaigns.activate", 200) == tools_called(world)[-1]
 
 
-def test_statistics(world: WorldFace) -> None:
+@at("/ads/mcp")
+async def test_statistics(agent: Agent, world: WorldFace) -> None:
     """Figures of a line item come as numbers by metric."""
-
-    async def story(agent: Agent, world: WorldFace) -> None:
-        account = (await agent.call("list_ads_accounts"))["data"][0]["id"]
-        items = (await agent.call("list_line_items", account_id=account))["data"]
-        figures = await agent.call(
-            "get_account_stats", account_id=account, entity="LINE_ITEM",
-            entity_ids=[items[0]["id"]], start_time="2026-01-01T00:00:00Z",
-            end_time="2026-01-02T00:00:00Z", granularity="TOTAL", metric_groups=["ENGAGEMENT"],
-            placement="ALL_ON_PLATFORM",
-        )  # fmt: skip
-        assert "impressions" in figures["data"][0]["id_data"][0]["metrics"]
-
     world.clock.travel("2026-01-05T00:00:00Z")
-    tell(story, world, "/ads/mcp")
+    account = (await agent.call("list_ads_accounts"))["data"][0]["id"]
+    items = (await agent.call("list_line_items", account_id=account))["data"]
+    figures = await agent.call(
+        "get_account_stats", account_id=account, entity="LINE_ITEM",
+        entity_ids=[items[0]["id"]], start_time="2026-01-01T00:00:00Z",
+        end_time="2026-01-02T00:00:00Z", granularity="TOTAL", metric_groups=["ENGAGEMENT"],
+        placement="ALL_ON_PLATFORM",
+    )  # fmt: skip
+    assert "impressions" in figures["data"][0]["id_data"][0]["metrics"]
 
 
 def test_a_sign_in_with_pkce(world: WorldFace) -> None:
@@ -292,17 +292,14 @@ def test_a_missing_scope(world: WorldFace) -> None:
     tell(read, world, "/mcp")
 
 
-def test_a_limit(world: WorldFace) -> None:
+@at("/mcp")
+async def test_a_limit(agent: Agent, world: WorldFace) -> None:
     """Beyond the limit the tool says so, and after the window it answers again."""
-
-    async def story(agent: Agent, world: WorldFace) -> None:
-        world.activate("rate-limited", on="users.me", limit=1, window=900)
-        await agent.call("getUsersMe")
-        assert 88 == (await agent.fail("getUsersMe"))["code"]
-        world.clock.advance(minutes=16)
-        await agent.call("getUsersMe")
-
-    tell(story, world, "/mcp")
+    world.activate("rate-limited", on="users.me", limit=1, window=900)
+    await agent.call("getUsersMe")
+    assert 88 == (await agent.fail("getUsersMe"))["code"]
+    world.clock.advance(minutes=16)
+    await agent.call("getUsersMe")
 
     assert [200, 429, 200] == [status for *_, status in tools_called(world)]
 

@@ -64,146 +64,93 @@ def post_image(api: tweepy.API) -> Any:
 
 
 ROWS: Mapping[str, Row] = {
-    "update_status": (
-        lambda api: api.update_status("Fresh", tweet_mode="extended"),
-        lambda post: (post.full_text, post.retweet_count, post.user.id_str) == ("Fresh", 0, OWN),
-    ),
-    "update_status with media": (
-        post_image,
-        lambda post: post.extended_entities["media"][0]["ext_alt_text"] == "A blue mug",
-    ),
+    "update_status": (lambda api: api.update_status("Fresh", tweet_mode="extended"),
+        lambda post: (post.full_text, post.retweet_count, post.user.id_str) == ("Fresh", 0, OWN)),
+    "update_status with media": (post_image,
+        lambda post: post.extended_entities["media"][0]["ext_alt_text"] == "A blue mug"),
     "destroy_status": (lambda api: api.destroy_status(POST), is_of(POST)),
-    "get_status": (
-        lambda api: api.get_status(POST, tweet_mode="extended"),
-        lambda post: post.id_str == POST and post.full_text,
-    ),
+    "get_status": (lambda api: api.get_status(POST, tweet_mode="extended"),
+        lambda post: post.id_str == POST and post.full_text),
     "lookup_statuses": (lambda api: api.lookup_statuses([POST, OTHERS_POST]), holds(OTHERS_POST)),
-    "user_timeline": (
-        lambda api: api.user_timeline(screen_name="harbor_roasters"),
-        lambda found: {post.user.id_str for post in found} == {OWN},
-    ),
+    "user_timeline": (lambda api: api.user_timeline(screen_name="harbor_roasters"),
+        lambda found: {post.user.id_str for post in found} == {OWN}),
     "home_timeline": (
         after(lambda api: api.update_status("At home"), lambda api: api.home_timeline()),
-        lambda found: found[0].text == "At home",
-    ),
+        lambda found: found[0].text == "At home"),
     "mentions_timeline": (lambda api: api.mentions_timeline(), bool),
-    "retweet": (
-        lambda api: api.retweet(OTHERS_POST),
-        lambda post: post.retweeted_status.id_str == OTHERS_POST and post.retweeted,
-    ),
+    "retweet": (lambda api: api.retweet(OTHERS_POST),
+        lambda post: post.retweeted_status.id_str == OTHERS_POST and post.retweeted),
     "unretweet": (
         after(lambda api: api.retweet(OTHERS_POST), lambda api: api.unretweet(OTHERS_POST)),
-        lambda post: post.id_str == OTHERS_POST and not post.retweeted,
-    ),
-    "search_tweets": (
-        lambda api: api.search_tweets("from:harbor_roasters -filter:retweets"),
-        lambda found: {post.user.id_str for post in found} == {OWN},
-    ),
+        lambda post: post.id_str == OTHERS_POST and not post.retweeted),
+    "search_tweets": (lambda api: api.search_tweets("from:harbor_roasters -filter:retweets"),
+        lambda found: {post.user.id_str for post in found} == {OWN}),
     "create_favorite": (lambda api: api.create_favorite(NOT_LIKED), lambda post: post.favorited),
     "destroy_favorite": (
-        after(
-            lambda api: api.create_favorite(NOT_LIKED), lambda api: api.destroy_favorite(NOT_LIKED)
-        ),
-        lambda post: not post.favorited,
-    ),
+        after(lambda api: api.create_favorite(NOT_LIKED),
+              lambda api: api.destroy_favorite(NOT_LIKED)),
+        lambda post: not post.favorited),
     "get_favorites": (
         after(lambda api: api.create_favorite(NOT_LIKED), lambda api: api.get_favorites(count=200)),
-        holds(NOT_LIKED),
-    ),
+        holds(NOT_LIKED)),
     "lookup_users": (lambda api: api.lookup_users(user_id=[OWN, OTHER]), holds(OTHER)),
     "search_users": (lambda api: api.search_users("harbor"), holds(OWN)),
     "get_user": (lambda api: api.get_user(screen_name="northbike_co"), is_of(OTHER)),
-    "verify_credentials": (
-        lambda api: api.verify_credentials(),
-        lambda user: user.status.retweet_count >= 0,
-    ),
+    "verify_credentials": (lambda api: api.verify_credentials(),
+        lambda user: user.status.retweet_count >= 0),
     "get_follower_ids": (lambda api: api.get_follower_ids(user_id=OWN), bool),
     "get_followers": (lambda api: api.get_followers(user_id=OWN), bool),
     "get_friend_ids": (lambda api: api.get_friend_ids(user_id=OTHER), lambda ids: int(OWN) in ids),
     "get_friends": (lambda api: api.get_friends(user_id=OTHER), holds(OWN)),
-    "create_friendship": (
-        lambda api: api.create_friendship(screen_name="northbike_co"),
-        lambda user: user.following,
-    ),
+    "create_friendship": (lambda api: api.create_friendship(screen_name="northbike_co"),
+        lambda user: user.following),
     "destroy_friendship": (
-        after(
-            lambda api: api.create_friendship(user_id=OTHER),
-            lambda api: api.destroy_friendship(user_id=OTHER),
-        ),
-        lambda user: not user.following,
-    ),
-    "get_friendship": (
-        lambda api: api.get_friendship(source_id=OTHER, target_id=OWN),
-        lambda both: both[0].following and both[1].followed_by and both[0].want_retweets,
-    ),
-    "get_settings": (
-        lambda api: api.get_settings(),
-        lambda found: found["screen_name"] == "harbor_roasters",
-    ),
+        after(lambda api: api.create_friendship(user_id=OTHER),
+              lambda api: api.destroy_friendship(user_id=OTHER)),
+        lambda user: not user.following),
+    "get_friendship": (lambda api: api.get_friendship(source_id=OTHER, target_id=OWN),
+        lambda both: both[0].following and both[1].followed_by and both[0].want_retweets),
+    "get_settings": (lambda api: api.get_settings(),
+        lambda found: found["screen_name"] == "harbor_roasters"),
     "get_place_trends": (lambda api: api.get_place_trends(1), lambda found: "trends" in found[0]),
     "create_list": (lambda api: api.create_list("Mills"), lambda found: found.slug == "mills"),
-    "update_list": (
-        lambda api: api.update_list(list_id=LIST, mode="private"),
-        lambda found: found.mode == "private",
-    ),
+    "update_list": (lambda api: api.update_list(list_id=LIST, mode="private"),
+        lambda found: found.mode == "private"),
     "destroy_list": (lambda api: api.destroy_list(list_id=LIST), is_of(LIST)),
     "get_list": (
-        lambda api: api.get_list(
-            slug="roasters-by-the-water", owner_screen_name="harbor_roasters"
-        ),
-        is_of(LIST),
-    ),
-    "add_list_member": (
-        lambda api: api.add_list_member(list_id=LIST, user_id=INES), is_of(LIST)
-    ),
-    "remove_list_member": (
-        lambda api: api.remove_list_member(list_id=LIST, user_id=INES), is_of(LIST)
-    ),
+        lambda api: api.get_list(slug="roasters-by-the-water", owner_screen_name="harbor_roasters"),
+        is_of(LIST)),
+    "add_list_member": (lambda api: api.add_list_member(list_id=LIST, user_id=INES), is_of(LIST)),
+    "remove_list_member": (lambda api: api.remove_list_member(list_id=LIST, user_id=INES),
+        is_of(LIST)),
     "get_list_members": (
-        after(
-            lambda api: api.add_list_member(list_id=LIST, user_id=INES),
-            lambda api: api.get_list_members(list_id=LIST),
-        ),
-        holds(INES),
-    ),
+        after(lambda api: api.add_list_member(list_id=LIST, user_id=INES),
+              lambda api: api.get_list_members(list_id=LIST)),
+        holds(INES)),
     "list_timeline": (lambda api: api.list_timeline(list_id=LIST), bool),
     "get_list_ownerships": (lambda api: api.get_list_ownerships(), holds(LIST)),
     "get_list_memberships": (lambda api: api.get_list_memberships(user_id=INES), bool),
     "subscribe_list": (lambda api: api.subscribe_list(list_id=OTHERS_LIST), is_of(OTHERS_LIST)),
-    "unsubscribe_list": (
-        lambda api: api.unsubscribe_list(list_id=OTHERS_LIST), is_of(OTHERS_LIST)
-    ),
+    "unsubscribe_list": (lambda api: api.unsubscribe_list(list_id=OTHERS_LIST), is_of(OTHERS_LIST)),
     "get_list_subscribers": (
-        after(
-            lambda api: api.subscribe_list(list_id=OTHERS_LIST),
-            lambda api: api.get_list_subscribers(list_id=OTHERS_LIST),
-        ),
-        holds(OWN),
-    ),
+        after(lambda api: api.subscribe_list(list_id=OTHERS_LIST),
+              lambda api: api.get_list_subscribers(list_id=OTHERS_LIST)),
+        holds(OWN)),
     "get_list_subscriptions": (
-        after(
-            lambda api: api.subscribe_list(list_id=OTHERS_LIST),
-            lambda api: api.get_list_subscriptions(),
-        ),
-        holds(OTHERS_LIST),
-    ),
-    "send_direct_message": (
-        lambda api: api.send_direct_message(OTHER, "The beans are ready."),
-        lambda sent: sent.message_create["message_data"]["text"] == "The beans are ready.",
-    ),
+        after(lambda api: api.subscribe_list(list_id=OTHERS_LIST),
+              lambda api: api.get_list_subscriptions()),
+        holds(OTHERS_LIST)),
+    "send_direct_message": (lambda api: api.send_direct_message(OTHER, "The beans are ready."),
+        lambda sent: sent.message_create["message_data"]["text"] == "The beans are ready."),
     "get_direct_messages": (lambda api: api.get_direct_messages(), holds(MESSAGE)),
     "get_direct_message": (lambda api: api.get_direct_message(MESSAGE), is_of(MESSAGE)),
-    "delete_direct_message": (
-        lambda api: api.delete_direct_message(MESSAGE), lambda nothing: not nothing
-    ),
-    "chunked_upload": (
-        lambda api: upload(api, chunked=True, media_category="tweet_image"),
-        lambda media: media.size == len(make_png(16, 9)),
-    ),
+    "delete_direct_message": (lambda api: api.delete_direct_message(MESSAGE),
+        lambda nothing: not nothing),
+    "chunked_upload": (lambda api: upload(api, chunked=True, media_category="tweet_image"),
+        lambda media: media.size == len(make_png(16, 9))),
     "get_media_upload_status": (
         lambda api: api.get_media_upload_status(upload(api).media_id_string),
-        lambda media: media.media_id_string,
-    ),
+        lambda media: media.media_id_string),
 }  # fmt: skip
 
 
