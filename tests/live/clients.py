@@ -31,3 +31,10 @@ class Redirect(HTTPAdapter):
         assert request.url is not None
         request.url = self._base_url + request.url.removeprefix(REAL)
         return super().send(request, *args, **more)
+
+
+def fill(made: Any, **fields: object) -> Any:
+    """Set fields of something of a client; returns it."""
+    for name, value in fields.items():
+        setattr(made, name, value)
+    return made

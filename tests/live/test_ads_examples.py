@@ -21,7 +21,7 @@ from twitter_ads.utils import remove_hours, split_list
 
 from mock_platform.world.clock import machine_now
 from tests.images import make_png
-from tests.live.clients import four_keys
+from tests.live.clients import fill, four_keys
 from tests.live_servers import LiveServer, LiveWorld
 from tests.support import ACCOUNT
 
@@ -78,34 +78,29 @@ def shop(live_server: LiveServer, monkeypatch: pytest.MonkeyPatch) -> Shop:
 
 def make_campaign(shop: Shop, name: str = "my first campaign", budget: int = 1_000_000) -> Any:
     """A campaign that is not saved."""
-    made: Any = campaign.Campaign(shop.account)
-    made.funding_instrument_id = shop.account.funding_instruments().next().id
-    made.daily_budget_amount_local_micro = budget
-    made.name = name
-    made.entity_status = enum.ENTITY_STATUS.PAUSED
-    return made
+    return fill(
+        campaign.Campaign(shop.account),
+        funding_instrument_id=shop.account.funding_instruments().next().id,
+        daily_budget_amount_local_micro=budget, name=name, entity_status=enum.ENTITY_STATUS.PAUSED,
+    )  # fmt: skip
 
 
 def make_line_item(shop: Shop, of: Any, name: str = "my first ad", bid: int = 10_000) -> Any:
     """A line item that is not saved."""
-    made: Any = campaign.LineItem(shop.account)
-    made.campaign_id = of.id
-    made.name = name
-    made.product_type = enum.PRODUCT.PROMOTED_TWEETS
-    made.placements = [enum.PLACEMENT.ALL_ON_TWITTER]
-    made.objective = enum.OBJECTIVE.ENGAGEMENTS
-    made.bid_amount_local_micro = bid
-    made.entity_status = enum.ENTITY_STATUS.PAUSED
-    return made
+    return fill(
+        campaign.LineItem(shop.account), campaign_id=of.id, name=name,
+        product_type=enum.PRODUCT.PROMOTED_TWEETS, placements=[enum.PLACEMENT.ALL_ON_TWITTER],
+        objective=enum.OBJECTIVE.ENGAGEMENTS, bid_amount_local_micro=bid,
+        entity_status=enum.ENTITY_STATUS.PAUSED,
+    )  # fmt: skip
 
 
 def make_criterion(shop: Shop, line_item_id: str, kind: str, value: str) -> Any:
     """A targeting criterion that is not saved."""
-    made: Any = campaign.TargetingCriteria(shop.account)
-    made.line_item_id = line_item_id
-    made.targeting_type = kind
-    made.targeting_value = value
-    return made
+    return fill(
+        campaign.TargetingCriteria(shop.account), line_item_id=line_item_id, targeting_type=kind,
+        targeting_value=value,
+    )  # fmt: skip
 
 
 def test_quick_start(shop: Shop) -> None:
@@ -161,9 +156,8 @@ def test_batch_tc_from_file(shop: Shop) -> None:
     campaign.TargetingCriteria.batch_save(shop.account, made)
 
     assert [(c.targeting_value, c.operator_type) for c in made] == [
-        ("digital", "EQ"),
-        ("analog", "NE"),
-    ]
+        ("digital", "EQ"), ("analog", "NE"),
+    ]  # fmt: skip
 
 
 def test_promoted_tweet(shop: Shop) -> None:
@@ -258,9 +252,7 @@ def test_cards(shop: Shop) -> None:
     ]
     card.components = components
     card.save()
-    made: Any = creative.Card(account=shop.account)
-    made.name = "my new card"
-    made.components = components
+    made = fill(creative.Card(account=shop.account), name="my new card", components=components)
     made.save()
     post = campaign.Tweet.create(
         shop.account, text="With a card", as_user_id=shop.find_user(), card_uri=card.card_uri
@@ -299,14 +291,15 @@ def test_draft_tweet(shop: Shop) -> None:
 
 def test_scheduled_tweet(shop: Shop) -> None:
     """A post in two days, which a line item will promote."""
-    post: Any = creative.ScheduledTweet(shop.account)
-    post.text = "Future"
-    post.as_user_id = shop.find_user()
-    post.scheduled_at = machine_now() + timedelta(days=2)
+    post = fill(
+        creative.ScheduledTweet(shop.account), text="Future", as_user_id=shop.find_user(),
+        scheduled_at=machine_now() + timedelta(days=2),
+    )  # fmt: skip
     post.save()
-    promoted: Any = campaign.ScheduledPromotedTweet(shop.account)
-    promoted.line_item_id = shop.account.line_items().next().id
-    promoted.scheduled_tweet_id = post.id
+    promoted = fill(
+        campaign.ScheduledPromotedTweet(shop.account),
+        line_item_id=shop.account.line_items().next().id, scheduled_tweet_id=post.id,
+    )  # fmt: skip
     promoted.save()
 
     assert promoted.tweet_id is None
@@ -361,10 +354,10 @@ def test_media_upload(shop: Shop) -> None:
 
 def test_media_library(shop: Shop) -> None:
     """What was uploaded is added to the library and renamed."""
-    library: Any = creative.MediaLibrary(shop.account)
-    library.name = "name"
-    library.file_name = "name.png"
-    library.media_key = upload_media(shop)["media_key"]
+    library = fill(
+        creative.MediaLibrary(shop.account), name="name", file_name="name.png",
+        media_key=upload_media(shop)["media_key"],
+    )  # fmt: skip
     data = library.add()
     data.name = "name - updated"
     data.update()
@@ -378,11 +371,10 @@ def test_poll_card(shop: Shop) -> None:
         shop.account, media_type=enum.MEDIA_TYPE.VIDEO
     )
     poll: Any = creative.PollCard(shop.account)
-    poll.duration_in_minutes = 10_080
-    poll.first_choice = "Northern"
-    poll.second_choice = "Southern"
-    poll.name = f"{library.first.name} poll card from SDK"
-    poll.media_key = library.first.media_key
+    fill(
+        poll, duration_in_minutes=10_080, first_choice="Northern", second_choice="Southern",
+        name=f"{library.first.name} poll card from SDK", media_key=library.first.media_key,
+    )  # fmt: skip
     poll.save()
     post = {"text": "Which hemisphere do you prefer?", "card_uri": poll.card_uri}
     made = campaign.Tweet.create(shop.account, as_user_id=shop.find_user(), **post)
@@ -413,10 +405,10 @@ def test_account_media(shop: Shop) -> None:
     """Media of the account are listed, shown by a line item, and that ends; none are added."""
     item = next(i for i in shop.account.line_items() if i.product_type == "MEDIA")
     media = shop.account.account_media().first
-    made: Any = creative.MediaCreative(shop.account)
-    made.line_item_id = item.id
-    made.account_media_id = media.id
-    made.landing_url = "https://my-landing-url.example"
+    made = fill(
+        creative.MediaCreative(shop.account), line_item_id=item.id, account_media_id=media.id,
+        landing_url="https://my-landing-url.example",
+    )  # fmt: skip
     made.save()
     made.delete()
     added: Any = creative.AccountMedia(shop.account)
@@ -433,17 +425,16 @@ def test_video_tutorial(shop: Shop) -> None:
     """A preroll campaign with a call to action and publishers that are left out, then active."""
     made = make_campaign(shop, "Video tutorial test", 1_000_000_000)
     made.save()
-    item = make_line_item(shop, made, "Video tutorial example", 1_000_000)
-    item.objective = enum.OBJECTIVE.PREROLL_VIEWS
-    item.product_type = "MEDIA"
-    item.categories = "IAB8"
+    item = fill(
+        make_line_item(shop, made, "Video tutorial example", 1_000_000),
+        objective=enum.OBJECTIVE.PREROLL_VIEWS, product_type="MEDIA", categories="IAB8",
+    )  # fmt: skip
     item.save()
     path = f"/{API_VERSION}/accounts/{shop.account.id}/preroll_call_to_actions"
     action = {
-        "line_item_id": item.id,
-        "call_to_action": "WATCH_NOW",
+        "line_item_id": item.id, "call_to_action": "WATCH_NOW",
         "call_to_action_url": "https://www.my-cta-url.example",
-    }
+    }  # fmt: skip
     answer = Request(shop.client, "post", path, params=action).perform()
     made.entity_status = enum.ENTITY_STATUS.ACTIVE
     made.save()

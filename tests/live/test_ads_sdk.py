@@ -20,7 +20,7 @@ from twitter_ads.http import Request
 from twitter_ads.resource import Resource, resource_property
 
 from tests.api.ads.cards.creatives import IMAGE, SQUARE, UPLOADED_IMAGE, UPLOADED_VIDEO, VIDEO
-from tests.live.clients import four_keys
+from tests.live.clients import fill, four_keys
 from tests.live_servers import LiveWorld
 from tests.support import ACCOUNT, OTHER_ACCOUNT
 
@@ -204,11 +204,11 @@ def test_pages_stay_right_while_records_go(ads: Ads) -> None:
 def test_a_line_item_is_loaded_saved_and_deleted(ads: Ads) -> None:
     """Load, change, save, reload, delete; a second delete and a load meet NotFound."""
     account = ads.account()
-    item = account.line_items(CLICKS)
-    item.name = "Holiday clicks, Canada & US"
-    item.bid_amount_local_micro = 5_500_000
-    item.entity_status = "PAUSED"
-    item.end_time = datetime.fromisoformat("2027-01-31T08:00:00")
+    item = fill(
+        account.line_items(CLICKS), name="Holiday clicks, Canada & US",
+        bid_amount_local_micro=5_500_000, entity_status="PAUSED",
+        end_time=datetime.fromisoformat("2027-01-31T08:00:00"),
+    )  # fmt: skip
     item.save()
     again = account.line_items(CLICKS)
 
@@ -315,9 +315,10 @@ def test_cards_are_made_found_and_changed(ads: Ads) -> None:
     account = ads.account()
     website = {"type": "WEBSITE", "url": "https://shop.example.com/"}
     details = {"type": "DETAILS", "title": "Winter blend", "destination": website}
-    card = creative.Card(account)
-    card.name = "Zebra winter"
-    card.components = [{"type": "MEDIA", "media_key": IMAGE}, details]
+    card = fill(
+        creative.Card(account), name="Zebra winter",
+        components=[{"type": "MEDIA", "media_key": IMAGE}, details],
+    )  # fmt: skip
     card.save()
     made = (card.card_type, card.card_uri)
     card.components = [{"type": "SWIPEABLE_MEDIA", "media_keys": [IMAGE, VIDEO]}, details]
