@@ -11,7 +11,6 @@ import pytest
 
 LANES: tuple[tuple[str, ...], ...] = (
     (
-        "live/test_node_scenarios.py",
         "live/test_javascript_package.py",
         "live/test_for_javascript.py",
         "live/test_github_actions.py",
@@ -29,7 +28,7 @@ LANES: tuple[tuple[str, ...], ...] = (
         "browser/test_appearance.py",
         "browser/test_trying.py",
         "browser/test_authorize.py",
-        "browser/test_story.py",
+        "browser/test_ten_tasks.py",
         "live/test_workers.py",
         "world/test_worlds_crash.py",
         "live/test_chaos.py",

@@ -68,6 +68,11 @@ class LiveWorld:
         """The well-known user's password."""
         return str(self.credentials["user"]["password"])
 
+    @property
+    def bearer(self) -> dict[str, str]:
+        """The header with the well-known app's token."""
+        return {"Authorization": f"Bearer {self.credentials['bearer_token']}"}
+
     def session(self) -> requests.Session:
         """A session that trusts the server, without proxies."""
         session = requests.Session()

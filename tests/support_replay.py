@@ -21,6 +21,12 @@ QUICK = DeliverySettings(timeout=PATIENCE, attempts=3, backoff=0.001)
 """Deliveries as by default, but without waiting between attempts."""
 
 
+def window_before(now: datetime, **distance: float) -> dict[str, str]:
+    """A replay request of the well-known webhook for the time up to a moment."""
+    begin = spell_minute(now - timedelta(**distance))
+    return {"webhook_id": WEBHOOK, "from_date": begin, "to_date": spell_minute(now)}
+
+
 class Desk(Sandbox):
     """A sandbox with a frozen clock; `url` is where the well-known webhook leads.
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
-from tests.browser.visits import furnish
+from tests.browser.visits import Visit, furnish
 from tests.conftest import Tool
 from tests.live_servers import LiveServer, LiveWorld
 from tests.waits import PATIENCE
@@ -81,6 +81,14 @@ def new_context(profiles: Profiles) -> Iterator[NewContext]:
     yield take
     for context, options in taken:
         profiles.give_back(context, **options)
+
+
+@pytest.fixture
+def visit(live_world: LiveWorld, new_context: NewContext) -> Iterator[Visit]:
+    """A page of a fresh world in a browser, which complains of nothing but refused forms."""
+    made = Visit(new_context().new_page(), live_world)
+    yield made
+    assert [] == [text for text in made.complaints if "status of 422" not in text]
 
 
 @pytest.fixture(scope="session")

@@ -1,61 +1,36 @@
-"""What one does on the pages of replay jobs, webhooks, streams and rules."""
+"""What one does on the pages of replay jobs, webhooks, streams and rules, and with a request."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import datetime, timedelta
+import re
+from datetime import datetime
 
 import pytest
 import requests
 from playwright.sync_api import expect
 
-from tests.browser.conftest import NewContext
 from tests.browser.visits import Visit
-from tests.live_servers import LiveServer, LiveWorld
+from tests.support import ACCOUNT
 from tests.support_receiver import Receiver
-from tests.support_replay import WEBHOOK
+from tests.support_replay import WEBHOOK, window_before
 from tests.waits import PATIENCE
 
 pytestmark = [pytest.mark.live, pytest.mark.browser]
 
 
-@pytest.fixture
-def world(live_server: LiveServer) -> LiveWorld:
-    """A world of its own."""
-    return live_server.world()
-
-
-@pytest.fixture
-def visit(world: LiveWorld, new_context: NewContext) -> Iterator[Visit]:
-    """A page in a browser that complains of nothing."""
-    made = Visit(new_context().new_page(), world)
-    yield made
-    assert [] == made.complaints
-
-
-def bearer(world: LiveWorld) -> dict[str, str]:
-    """The header of the well-known app."""
-    return {"Authorization": f"Bearer {world.credentials['bearer_token']}"}
-
-
-def test_a_replay_job_in_pictures(world: LiveWorld, visit: Visit, receiver: Receiver) -> None:
+def test_a_replay_job_in_pictures(visit: Visit, receiver: Receiver) -> None:
     """The job and one of its deliveries are found from the list, and look as they should."""
+    world = visit.world
     requests.patch(
-        f"{world.control}/state/webhooks/{WEBHOOK}", json={"url": receiver.url}, timeout=PATIENCE
-    )
+        f"{world.control}/state/webhooks/{WEBHOOK}", json={"url": receiver.url}, timeout=PATIENCE,
+    )  # fmt: skip
     now = datetime.fromisoformat(
         requests.get(f"{world.control}/clock", timeout=PATIENCE).json()["now"]
     )
     job = requests.post(
-        f"{world.base_url}/2/webhooks/replay",
-        json={
-            "webhook_id": WEBHOOK,
-            "from_date": f"{now - timedelta(hours=23, minutes=50):%Y%m%d%H%M}",
-            "to_date": f"{now:%Y%m%d%H%M}",
-        },
-        headers=bearer(world),
-        timeout=PATIENCE,
-    ).json()["job_id"]
+        f"{world.base_url}/2/webhooks/replay", json=window_before(now, hours=23, minutes=50),
+        headers=world.bearer, timeout=PATIENCE,
+    ).json()["job_id"]  # fmt: skip
     made = requests.get(f"{world.control}/deliveries?wait=60", timeout=PATIENCE).json()
     delivery = made["deliveries"][-1]["id"]
 
@@ -80,14 +55,13 @@ def test_something_happens_to_a_user(visit: Visit) -> None:
     page.get_by_label("Payload as JSON").fill("{")
     page.get_by_role("button", name="Emit").click()
     expect(page.get_by_label("Payload as JSON")).to_have_attribute("aria-invalid", "true")
-    visit.complaints.clear()  # the browser notes the 422
 
 
-def test_a_stream_is_ended(world: LiveWorld, visit: Visit) -> None:
+def test_a_stream_is_ended(visit: Visit) -> None:
     """A client's stream appears by itself; a button ends it with a problem."""
     page = visit.open("/console/streams")
-    address = f"{world.base_url}/2/activity/stream"
-    with requests.get(address, headers=bearer(world), stream=True, timeout=PATIENCE) as stream:
+    address = f"{visit.world.base_url}/2/activity/stream"
+    with requests.get(address, headers=visit.world.bearer, stream=True, timeout=PATIENCE) as stream:
         expect(page.get_by_role("cell", name="activity_stream")).to_be_visible()
         page.get_by_label("Problem of the last line").select_option("ForceDisconnect")
         page.get_by_role("button", name="Disconnect").click()
@@ -106,3 +80,46 @@ def test_a_rule_is_tried(visit: Visit) -> None:
     expect(page.get_by_text("this part failed").first).to_be_visible()
     assert [] == visit.find_violations()
     visit.shoot("rules-tried")
+
+
+def test_a_request_is_sent_again(visit: Visit) -> None:
+    """As it was, then changed and signed for the test user; each has its own page."""
+    visit.world.session().get(f"{visit.world.base_url}/12/accounts/{ACCOUNT}/line_items?count=0")
+    page = visit.open("/")
+    page.locator("#rows a").click()
+    page.get_by_role("button", name="Send again").click()
+    expect(page.get_by_role("status")).to_have_text("Sent again: 401.")
+
+    page.get_by_text("Send it changed").first.click()
+    page.get_by_label("Address").fill(f"/12/accounts/{ACCOUNT}/line_items?count=2")
+    page.get_by_label("As", exact=True).select_option("the test user, with OAuth 1.0a")
+    page.get_by_role("button", name="Send it changed").click()
+    expect(page.get_by_role("status")).to_have_text("Sent again: 200.")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("count=2")
+    page.get_by_text("node", exact=True).click()
+    expect(page.get_by_label("As node")).to_contain_text("await fetch(")
+
+    page.get_by_text("Send it changed").first.click()
+    page.get_by_label("Address").fill("/_mock/reset")
+    page.get_by_role("button", name="Send it changed").click()
+    expect(page.get_by_label("Address")).to_have_attribute("aria-invalid", "true")
+
+
+def test_an_event_is_delivered_again(visit: Visit, receiver: Receiver) -> None:
+    """Without a listener the page says so; with a receiver it is delivered again, and replayed."""
+    page = visit.open("/console/webhooks")
+    page.get_by_label("What happens").select_option("profile.update.bio")
+    page.get_by_role("button", name="Emit").click()
+    expect(page.get_by_role("heading", name="It happened: Not delivered")).to_be_visible()
+    expect(page.get_by_text("nothing listens at").first).to_be_visible()
+
+    address = f"{visit.world.control}/state/webhooks/{WEBHOOK}"
+    requests.patch(address, json={"url": receiver.url}, timeout=PATIENCE).raise_for_status()
+    page.get_by_role("link", name=re.compile(r"^d\d+$")).first.click()
+    page.get_by_role("button", name="Deliver again").click()
+    expect(page.get_by_role("status")).to_have_text("Delivered again: 200.")
+
+    page.get_by_role("link", name="Replay and deliveries").first.click()
+    page.get_by_label("Webhook", exact=True).select_option(WEBHOOK)
+    page.get_by_role("button", name="Start the replay").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Replay job")

@@ -1,13 +1,19 @@
-"""Scenarios, worlds, clock, records and transitions, as a person with a browser uses them."""
+"""Scenarios, worlds, clock, records and transitions, as a person with a browser uses them.
+
+Scenarios are chosen by what is seen, from a card, and by the name of a record.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from playwright.sync_api import Locator, Page, expect
 
+from mock_platform.cli.main import group
 from tests.browser.conftest import NewContext
 from tests.browser.visits import PHONE, WIDE, Visit
 from tests.live_servers import LiveServer, LiveWorld
@@ -18,12 +24,6 @@ pytestmark = [pytest.mark.live, pytest.mark.browser]
 ONE = re.compile(r"^1 of ")
 ITEMS = f"/12/accounts/{ACCOUNT}/line_items"
 FAULTY = "name: soon\nrules:\n  - on: webhooks.replya\n    then: {error: 89}\n"
-
-
-@pytest.fixture
-def visit(live_world: LiveWorld, new_context: NewContext) -> Visit:
-    """A visit of a world of its own."""
-    return Visit(new_context().new_page(), live_world)
 
 
 @pytest.fixture
@@ -70,12 +70,11 @@ def test_watch_a_scenario(visit: Visit) -> None:
     expect(page.get_by_text("expected", exact=True)).to_be_visible()
     session, world = visit.world.session(), visit.world
     for _ in range(3):
-        session.get(f"{world.base_url}{ITEMS}", headers=bearer(world))
+        session.get(f"{world.base_url}{ITEMS}", headers=world.bearer)
 
     expect(page.locator("#counts")).to_contain_text("3 matched")
     page.get_by_role("button", name="Switch off").click()
     expect_message(page, "rate-limited is off.")
-    assert [] == visit.complaints[1:]  # the browser mentions the refusal
 
 
 def test_a_refresh_keeps_the_focus(visit: Visit) -> None:
@@ -149,11 +148,6 @@ def test_a_search_waits_for_a_pressed_button(visit: Visit) -> None:
     expect(page.get_by_text(ONE)).to_be_visible()
 
 
-def bearer(world: LiveWorld) -> dict[str, str]:
-    """The header of the bearer token."""
-    return {"Authorization": f"Bearer {world.credentials['bearer_token']}"}
-
-
 def test_write_a_scenario(visit: Visit) -> None:
     """Faults appear while one types and lead to their place; then the text is defined."""
     page = visit.open("/console/scenarios/+new")
@@ -173,7 +167,6 @@ def test_write_a_scenario(visit: Visit) -> None:
     with page.expect_download() as download:
         page.get_by_role("link", name="Download").click()
     assert "soon.yaml" == download.value.suggested_filename
-    assert [] == visit.complaints
 
 
 def test_worlds_without_scripts(plain: Visit, live_server: LiveServer) -> None:
@@ -250,3 +243,46 @@ def test_move_a_record_without_scripts(plain: Visit) -> None:
     assert name is not None
     expect_message(page, f"{name.split()[1]} was moved to PROCESSED.")
     expect(page.get_by_text("One in the state PROCESSING appears here.")).to_be_visible()
+
+
+def test_a_failure_is_found_by_what_is_seen(visit: Visit) -> None:
+    """A sentence finds it, the card switches it on, and it is on top the next time."""
+    page = visit.open("/console/scenarios")
+    page.get_by_label("Search").fill("second delete gives 404")
+    found = page.get_by_role("listitem").filter(has_text="404 LINE_ITEM_NOT_FOUND")
+    expect(page.get_by_text(re.compile("^2 of "))).to_be_visible()
+    found.get_by_role("button", name="Switch line-item-deleted-twice on").click()
+    expect(page.get_by_role("status").first).to_have_text("line-item-deleted-twice is on.")
+    page.get_by_role("button", name="Switch line-item-deleted-twice off").click()
+
+    expect(page.get_by_text("Recently used 1")).to_be_visible()
+    page.get_by_role("link", name="line-item-deleted-twice").first.click()
+    page.get_by_label("Which line item").select_option("Holiday clicks, US (itttx)")
+    page.get_by_label("Which call").select_option("the second")
+    page.get_by_role("button", name="Switch on").click()
+    told = visit.world.session().get(f"{visit.world.control}/scenarios/line-item-deleted-twice")
+    assert {"line_item_id": "itttx", "call": 2} == told.json()["given"]
+
+
+def test_a_failure_of_ones_own(visit: Visit, tmp_path: Path) -> None:
+    """It is put together from choices; its file is beside them, and `check` accepts it."""
+    page = visit.open("/console/scenarios")
+    page.get_by_role("link", name="A failure of your own").click()
+    page.get_by_label("Which operation").select_option("post_search.recent")
+    page.get_by_label("Which call").select_option("the second")
+    page.get_by_label("Which error").select_option("429 usage-capped")
+    page.get_by_label("Text of the error").fill("No more searches")
+    file = page.get_by_label("The file")
+    expect(file).to_contain_text("detail: No more searches")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the file").click()
+    saved = tmp_path / download.value.suggested_filename
+    download.value.save_as(saved)
+    assert "post-search-recent-429-usage-capped.yaml" == saved.name
+    assert 0 == CliRunner().invoke(group, ["check", str(saved)]).exit_code
+
+    page.get_by_role("button", name="Switch on").click()
+    session, url = visit.world.session(), f"{visit.world.base_url}/2/tweets/search/recent?query=a"
+    session.headers.update(visit.world.bearer)
+    expect(page.get_by_role("status").first).to_contain_text("is on.")
+    assert [200, 429, 200] == [session.get(url).status_code for _ in range(3)]

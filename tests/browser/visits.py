@@ -56,10 +56,11 @@ DETAILS: tuple[str, ...] = (
 def furnish(world: LiveWorld) -> None:
     """Make every page of a world show something: requests, failures, scenarios, deliveries."""
     session = world.session()
-    bearer = {"Authorization": f"Bearer {world.credentials['bearer_token']}"}
     session.get(f"{world.base_url}/oauth2/tokn")
-    session.post(f"{world.base_url}/2/webhooks/replay", json={"webhook_id": "x"}, headers=bearer)
-    session.get(f"{world.base_url}/2/webhooks", headers=bearer)
+    session.post(
+        f"{world.base_url}/2/webhooks/replay", json={"webhook_id": "x"}, headers=world.bearer
+    )
+    session.get(f"{world.base_url}/2/webhooks", headers=world.bearer)
     for name in ("rate-limited", "token-revoked-midway"):
         session.post(f"{world.control}/scenarios/{name}/activate", json={})
 
@@ -108,10 +109,9 @@ class Visit:
             "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
         )
         self.page.screenshot(
-            path=SCREENSHOTS / f"{name}.png",
-            full_page=True,
+            path=SCREENSHOTS / f"{name}.png", full_page=True,
             clip={"x": 0, "y": 0, "width": size[0], "height": min(size[1], _SHOWN_HEIGHT)},
-        )
+        )  # fmt: skip
 
     def inspect(self, path: str) -> dict[str, Any]:
         """Look at a page on a screen in light and on a phone in dark; returns what is wrong."""

@@ -1,7 +1,8 @@
-"""Two users subscribe an app's webhook, and a receiver gets what happens to them, signed."""
+"""A webhook is registered over a socket; its receiver gets what happens to two users, signed."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -76,3 +77,36 @@ def test_two_users(client: Client, receiver: Receiver) -> None:
         sign(HARBOR.secret, each.body) == each.headers["x-platform-webhooks-signature"]
         for each in receiver.received
     )
+
+
+@pytest.mark.live
+def test_a_slow_challenge_holds_nobody_up(live_server: LiveServer, receiver: Receiver) -> None:
+    """While a receiver is challenged, the server answers everybody else, the receiver included."""
+    url, right = live_server.url, receiver.right
+    headers = bearer()
+    asked, go_on = threading.Event(), threading.Event()
+
+    def answer(token: str) -> tuple[int, bytes]:
+        asked.set()
+        assert go_on.wait(PATIENCE)
+        return right(token)
+
+    receiver.challenge = answer
+    statuses: list[int] = []
+
+    def register() -> None:
+        body = {"url": receiver.url}
+        found = requests.post(f"{url}/2/webhooks", json=body, headers=headers, timeout=PATIENCE)
+        statuses.append(found.status_code)
+
+    thread = threading.Thread(target=register)
+    thread.start()
+    assert asked.wait(PATIENCE)
+    others = [
+        requests.get(f"{url}{path}", headers=headers, timeout=PATIENCE).status_code
+        for path in ("/2/webhooks", "/12/accounts", "/_mock/health")
+    ]
+    go_on.set()
+    thread.join()
+
+    assert ([200, 200, 200], [200]) == (others, statuses)

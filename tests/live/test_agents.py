@@ -168,9 +168,8 @@ async def test_search_and_read(agent: Agent, world: WorldFace) -> None:
     tools = {tool.name: tool for tool in (await agent.client.list_tools()).tools}
     assert agent.client.server_info is not None
     assert ("xmcp", "2025-06-18") == (
-        agent.client.server_info.name,
-        agent.client.protocol_version,
-    )
+        agent.client.server_info.name, agent.client.protocol_version,
+    )  # fmt: skip
     assert ["query"] == tools["searchPostsRecent"].input_schema["required"]
     found = await agent.call("searchPostsRecent", query="coffee", max_results=10)
     first = found["data"][0]["id"]

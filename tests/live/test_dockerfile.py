@@ -166,10 +166,9 @@ def test_its_control_plane_wants_the_token_that_ready_tells(tmp_path: Path) -> N
 def test_its_settings_are_variables(tmp_path: Path) -> None:
     """Token, name and store as the comments say; health needs none of them."""
     own = {
-        "MOCK_PLATFORM_SERVE_CONTROL_TOKEN": "ours",
-        "MOCK_PLATFORM_SERVE_PUBLIC_HOST": "sandbox",
+        "MOCK_PLATFORM_SERVE_CONTROL_TOKEN": "ours", "MOCK_PLATFORM_SERVE_PUBLIC_HOST": "sandbox",
         "MOCK_PLATFORM_SERVE_STORE": "tinydb:state.json",
-    }
+    }  # fmt: skip
     with container(tmp_path, **own) as running:
         url = f"{running.ready['control']}/credentials"
         answer = requests.get(
@@ -260,9 +259,8 @@ def test_the_port_is_the_one_that_is_exposed() -> None:
     env = IMAGE.environment()
 
     assert ("0.0.0.0", IMAGE.only("EXPOSE")) == (
-        env["MOCK_PLATFORM_SERVE_HOST"],
-        env["MOCK_PLATFORM_SERVE_PORT"],
-    )
+        env["MOCK_PLATFORM_SERVE_HOST"], env["MOCK_PLATFORM_SERVE_PORT"],
+    )  # fmt: skip
 
 
 def test_python_is_one_that_the_package_takes() -> None:

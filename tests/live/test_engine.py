@@ -7,7 +7,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -19,7 +19,7 @@ from tests.engine import EngineServer
 from tests.live.processes import Served, serving
 from tests.support import BEARER
 from tests.support_receiver import Receiver, hang
-from tests.support_replay import WEBHOOK
+from tests.support_replay import WEBHOOK, window_before
 from tests.waits import PATIENCE
 
 pytestmark = [pytest.mark.live, pytest.mark.crash]
@@ -161,11 +161,7 @@ def test_a_replay_goes_on_in_the_next_process(
     ask(first, "PUT", "/_mock/worlds/w2")
     ask(first, "PATCH", f"/~w2/_mock/state/webhooks/{WEBHOOK}", {"url": receiver.url})
     now = datetime.fromisoformat(ask(first, "GET", "/~w2/_mock/clock").json()["now"])
-    body = {
-        "webhook_id": WEBHOOK,
-        "from_date": f"{now - timedelta(hours=23, minutes=50):%Y%m%d%H%M}",
-        "to_date": f"{now:%Y%m%d%H%M}",
-    }
+    body = window_before(now, hours=23, minutes=50)
     created = ask(first, "POST", "/~w2/2/webhooks/replay", body)
     assert 200 == created.status_code, created.text
     receiver.wait_until(lambda found: len(found.event_ids) == 3)

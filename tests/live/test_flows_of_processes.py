@@ -12,8 +12,11 @@ import pytest
 from tests.live.test_account_activity import client, test_two_users
 from tests.live.test_ads_examples import shop, test_batch_request, test_promoted_tweet
 from tests.live.test_filtered_stream import TestTweepy
-from tests.live.test_media_news_and_notes import test_uploaded_posted_and_read
-from tests.live.test_posts_and_users import test_post_edit_and_delete, test_users
+from tests.live.test_posts_and_users import (
+    test_post_edit_and_delete,
+    test_uploaded_posted_and_read,
+    test_users,
+)
 from tests.live_servers import LiveServer, serving
 
 pytestmark = [

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.pages import Page, run_bash_of_a_stranger, run_python
+from tests.live.pages import Page, run_bash_of_a_stranger
 from tests.live.processes import serving
 
 pytestmark = pytest.mark.live
@@ -52,11 +52,3 @@ def test_the_commands_work_one_after_the_other(tmp_path: Path) -> None:
     assert "status 1" in done.stdout
     assert "Scenario bad-day, rule 1, was expected to act but never did" in done.stderr
     assert re.search(r'"matched": 3,\s+"fired": 3,\s+"remaining": null', done.stdout)
-
-
-@pytest.mark.parametrize("program", PAGE.blocks("python"))
-def test_python_examples_work(program: str, tmp_path: Path) -> None:
-    """Each example runs by itself, in a folder of its own."""
-    done = run_python(program, tmp_path)
-
-    assert (0, "") == (done.returncode, done.stderr)

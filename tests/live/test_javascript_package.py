@@ -18,17 +18,9 @@ from docs.generators.javascript import name_in_javascript
 from mock_platform import __version__
 from mock_platform.cli.main import group
 from mock_platform.cli.options import SETTINGS
+from mock_platform.client import world_parts as parts
 from mock_platform.client.arguments import EntryQuery, PageQuery
 from mock_platform.client.interface import PlatformFace, WorldFace
-from mock_platform.client.world_parts import (
-    ChangeFace,
-    ClockFace,
-    EntryFace,
-    JournalFace,
-    StateFace,
-    StreamsFace,
-    TableFace,
-)
 from mock_platform.control.mistakes import MISTAKES
 from mock_platform.core.errors import MissingCredentials, Refused, Unreachable
 from tests.conftest import Tool
@@ -38,10 +30,12 @@ from tests.live.pages import ROOT
 pytestmark = pytest.mark.live
 
 FACES: dict[str, type] = {
-    "World": WorldFace, "MockPlatform": PlatformFace, "Clock": ClockFace, "Journal": JournalFace,
-    "Entry": EntryFace, "Change": ChangeFace, "Streams": StreamsFace, "Table": TableFace,
-    "WholeState": StateFace,
+    "World": WorldFace, "MockPlatform": PlatformFace, "WholeState": parts.StateFace,
 }  # fmt: skip
+FACES |= {
+    name: getattr(parts, f"{name}Face")
+    for name in ("Clock", "Journal", "Entry", "Change", "Streams", "Table")
+}
 ONLY_IN_PYTHON: dict[str, set[str]] = {
     # They need the process of the server, as for a server elsewhere in Python; fixtures are the
     # option `fixtures` of `start`.

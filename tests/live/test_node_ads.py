@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 
 from tests.api.ads.cards.creatives import IMAGE
 from tests.commands import finished
@@ -16,6 +17,7 @@ from tests.conftest import Tool
 from tests.live_servers import LiveServer, LiveWorld
 from tests.support import ACCOUNT, OTHER_ACCOUNT
 from tests.visitor import Visitor
+from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
 
@@ -128,9 +130,8 @@ def test_forms_and_json_bodies(run: Run) -> None:
 
     assert poll.items() <= made["data"]["data"].items()
     assert ("Renamed by node", "PAUSED") == (
-        saved["data"]["data"]["name"],
-        saved["data"]["data"]["entity_status"],
-    )
+        saved["data"]["data"]["name"], saved["data"]["data"]["entity_status"],
+    )  # fmt: skip
     assert "IMAGE_WEBSITE" == carded["data"]["data"]["card_type"]
     assert {"success_count": 1, "total_count": 1} == uploaded["data"]["data"]
 
@@ -171,10 +172,9 @@ def test_rate_limit(run: Run) -> None:
     """The 201st request for a total is a rate limit error with its headers read."""
     total = {"count": 1, "with_total_count": True}
     last, over, without = run(
-        call("get", "/line_items", total, times=200),
-        call("get", "/line_items", total),
+        call("get", "/line_items", total, times=200), call("get", "/line_items", total),
         call("get", "/account_media", total),
-    )
+    )  # fmt: skip
     error = over["error"]
 
     assert 0 == last["rateLimit"]["remaining"]
@@ -200,9 +200,8 @@ def test_login_with_a_callback(run: Run, live_world_tls: LiveWorld, mode: str) -
 
     assert "true" == link["oauth_callback_confirmed"]
     assert (world.screen_name, world.credentials["user"]["id"]) == (
-        found["screenName"],
-        found["userId"],
-    )
+        found["screenName"], found["userId"],
+    )  # fmt: skip
     assert world.credentials["accounts"] == [account["id"] for account in found["accounts"]]
     assert 401 == again["error"]["code"]
 
@@ -237,3 +236,77 @@ def test_v1_requests_in_user_context(run: Run) -> None:
     assert {"access_token"} == done["data"].keys()
     assert (401, True) == (after["error"]["code"], after["error"]["isAuthError"])
     assert 89 == after["error"]["data"]["errors"][0]["code"]
+
+
+FETCH = """
+const [url, token] = process.argv.slice(1);
+const told = [];
+(async () => {
+  for (let number = 0; number < 3; number += 1) {
+    try {
+      const answer = await fetch(url, { headers: { Authorization: `Bearer ${token}` } });
+      told.push((await answer.json()).data.length > 0);
+    } catch (error) {
+      told.push(error.cause.code);
+    }
+  }
+  process.stdout.write(JSON.stringify(told));
+})();
+"""
+
+
+def activate(world: LiveWorld, name: str, **parameters: Any) -> None:
+    """Switch a scenario on."""
+    session = world.session()
+    answer = session.post(
+        f"{world.control}/scenarios/{name}/activate", json={"parameters": parameters}
+    )
+    assert answer.ok, answer.text
+
+
+def test_the_client_reads_an_invalidated_token(run: Run, live_world_tls: LiveWorld) -> None:
+    """An authentication error with code 89, from an errors array."""
+    activate(live_world_tls, "token-invalidated")
+
+    (answer,) = run(call("get", "accounts"))
+
+    error = answer["error"]
+    assert (401, True, 89) == (
+        error["code"], error["isAuthError"], error["data"]["errors"][0]["code"],
+    )  # fmt: skip
+
+
+def test_the_client_reads_a_rate_limit(run: Run, live_world_tls: LiveWorld) -> None:
+    """A rate limit error with the window's numbers."""
+    activate(live_world_tls, "rate-limited", limit=1)
+    path = call("get", "/line_items")
+
+    first, second = run(path, path)
+
+    assert {"limit": 1, "remaining": 0}.items() <= first["rateLimit"].items()
+    error = second["error"]
+    assert (429, True) == (error["code"], error["rateLimitError"])
+    assert {"limit": 1, "remaining": 0}.items() <= error["rateLimit"].items()
+
+
+def test_the_client_deletes_twice(run: Run, live_world_tls: LiveWorld) -> None:
+    """A line item that somebody else has deleted is a 404."""
+    activate(live_world_tls, "line-item-deleted-twice")
+
+    (answer,) = run(call("delete", f"/line_items/{CLICKS}"))
+
+    error = answer["error"]
+    assert (404, "LINE_ITEM_NOT_FOUND") == (error["code"], error["data"]["errors"][0]["code"])
+
+
+def test_fetch_meets_a_flaky_network(live_world: LiveWorld, tool: Tool) -> None:
+    """Two connections are reset, the third request is answered."""
+    activate(live_world, "flaky-network", failures=2)
+    url = f"{live_world.base_url}/12/accounts/{ACCOUNT}/line_items"
+
+    ran = finished([tool("node"), "-e", FETCH, url, str(live_world.credentials["bearer_token"])])
+
+    assert (0, "") == (ran.returncode, ran.stderr)
+    assert ["ECONNRESET", "ECONNRESET", True] == json.loads(ran.stdout)
+    told = requests.get(f"{live_world.control}/scenarios/flaky-network", timeout=PATIENCE).json()
+    assert 2 == told["rules"][0]["fired"]

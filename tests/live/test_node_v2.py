@@ -17,7 +17,7 @@ from mock_platform import MockPlatform
 from mock_platform.core.auth.tester_access import environment
 from tests.commands import finished
 from tests.conftest import Tool
-from tests.live.test_vendor_methods import OPERATIONS_BY_ID
+from tests.live.test_vendor_methods import fits
 
 pytestmark = pytest.mark.live
 
@@ -65,13 +65,8 @@ def is_answered(asked: Sequence[Mapping[str, Any]] | str) -> bool:
     """Whether the operation of the path has answered a method once, if only with a refusal."""
     if isinstance(asked, str) or len(asked) != 1:
         return False
-    sent = asked[0]["path"].split("/")
-    return asked[0]["status"] < 500 and any(
-        len(sent) == len(known)
-        and all(part == "1" if name[:1] == ":" else part == name
-                for part, name in zip(sent, known, strict=True))
-        for known in OPERATIONS_BY_ID.get(asked[0]["operation"], ())
-    )  # fmt: skip
+    (only,) = asked
+    return only["status"] < 500 and fits(only["path"], only["operation"], ["1"])
 
 
 def test_every_method_of_the_vendors_sdk_is_served(run: Run) -> None:

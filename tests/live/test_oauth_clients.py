@@ -236,10 +236,9 @@ def test_authlib_gets_and_revokes_a_bearer_token(world: LiveWorld) -> None:
     replay = f"{world.base_url}/2/webhooks/replay"
     before = client.post(replay, json={})
     revoked = world.session().post(
-        f"{world.base_url}/oauth2/invalidate_token",
-        data={"access_token": first},
+        f"{world.base_url}/oauth2/invalidate_token", data={"access_token": first},
         auth=(quote(world.key), quote(world.secret)),
-    )
+    )  # fmt: skip
     after = client.post(replay, json={})
     second = client.fetch_token(address, grant_type="client_credentials")["access_token"]
 

@@ -107,11 +107,13 @@ WALKED = {
 """What the commands of a page print, one after the other, at a server that runs."""
 ALONE: dict[str, str] = {"any-language": '\n200 429 200\n{"count":1}', "as-a-flask-application": ""}
 """How what a page prints ends whose commands start their servers."""
+OTHERS = {name: Page(f"docs/{name}.md") for name in ("for-qa", "tour")}
+OTHERS["streams"] = Page("docs/streams.md", "The filtered stream")
+"""Pages whose commands other tests run."""
 PROGRAMS = {
     f"{name}-{number}": program
-    for name, languages in LANGUAGES.items()
-    if "python" in languages
-    for number, program in enumerate(Page(f"docs/{name}.md").programs())
+    for name, page in ({name: Page(f"docs/{name}.md") for name in LANGUAGES} | OTHERS).items()
+    for number, program in enumerate(page.programs())
 }
 
 

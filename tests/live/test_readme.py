@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.pages import ROOT, Page, run_bash_of_a_stranger, run_python
+from tests.live.pages import ROOT, Page, run_bash_of_a_stranger
 from tests.live.processes import Served, serving
 
 pytestmark = pytest.mark.live
@@ -99,11 +99,3 @@ def test_the_tour_works_in_a_checkout(served: Served, checkout: Path) -> None:
     assert (0, "") == (done.returncode, done.stderr)
     assert '"job_id":' in done.stdout
     assert "line_items.update" in done.stdout
-
-
-@pytest.mark.parametrize("program", TOUR.programs())
-def test_python_examples_work(program: str, tmp_path: Path) -> None:
-    """Each example runs by itself, in a folder of its own."""
-    done = run_python(program, tmp_path)
-
-    assert (0, "") == (done.returncode, done.stderr)

@@ -8,7 +8,6 @@ import hmac
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ from flask import Flask, abort, request
 from werkzeug.serving import make_server
 
 from mock_platform import MockPlatform
-from tests.support_replay import WEBHOOK
+from tests.support_replay import WEBHOOK, window_before
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
@@ -70,13 +69,8 @@ def test_it_takes_a_replay(names: Any, *, trusted: bool) -> None:
             platform.state["webhooks"].patch(WEBHOOK, {"url": f"{address}/webhook"})
             now = platform.clock.now()
             answer = platform.session("bearer").post(
-                "/2/webhooks/replay",
-                json={
-                    "webhook_id": WEBHOOK,
-                    "from_date": f"{now - timedelta(hours=23, minutes=50):%Y%m%d%H%M}",
-                    "to_date": f"{now:%Y%m%d%H%M}",
-                },
-            )
+                "/2/webhooks/replay", json=window_before(now, hours=23, minutes=50),
+            )  # fmt: skip
             assert platform.wait_for_deliveries(PATIENCE)
 
     assert 200 == answer.status_code

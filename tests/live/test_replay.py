@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -10,7 +10,7 @@ import requests
 from mock_platform import MockPlatform
 from tests.support import HARBOR, bearer
 from tests.support_receiver import Receiver, redirect, sign
-from tests.support_replay import WEBHOOK
+from tests.support_replay import WEBHOOK, window_before
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
@@ -32,14 +32,10 @@ class Client:
     def replay(self, hours: float = 24) -> requests.Response:
         """Ask for a replay of the last hours."""
         now = datetime.fromisoformat(self.control("GET", "/clock")["now"])
-        body = {
-            "webhook_id": WEBHOOK,
-            "from_date": f"{now - timedelta(hours=hours):%Y%m%d%H%M}",
-            "to_date": f"{now:%Y%m%d%H%M}",
-        }
         return requests.post(
-            f"{self.url}/2/webhooks/replay", json=body, headers=bearer(), timeout=PATIENCE
-        )
+            f"{self.url}/2/webhooks/replay", json=window_before(now, hours=hours),
+            headers=bearer(), timeout=PATIENCE,
+        )  # fmt: skip
 
     def deliveries(self) -> list[dict[str, Any]]:
         """What the control plane reports about deliveries."""

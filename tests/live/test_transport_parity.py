@@ -416,9 +416,8 @@ def test_the_pages_of_consent(decision: str) -> None:
             visitor = Visitor(session, platform.base_url)
             steps = [
                 visitor.open("/oauth/authorize", oauth_token=asked.text[12:39]).response,
-                visitor.log_in().response,
-                visitor.submit(decision).response,
-            ]
+                visitor.log_in().response, visitor.submit(decision).response,
+            ]  # fmt: skip
             seen = repr([answer_told(step) for step in steps])
             statuses = [step.status_code for step in steps]
             # Secrets of a browser are drawn afresh for each.
