@@ -182,8 +182,7 @@ class _Replayer:
     def _take_step(self, step: CaseStep) -> None:
         world, store = self._world, self._world.store
         # What follows from changes is among them; the store must not add it a second time.
-        consequences = store.before_commit[:]
-        store.before_commit.clear()
+        consequences, store.consequences = store.consequences, []
         try:
             with world.work():
                 for table, key, record in self._hidden.show(step.changes):
@@ -196,7 +195,7 @@ class _Replayer:
                 if step.scenarios is not None:
                     find_engine(world).repeat_switches(self._hidden.show(step.scenarios))
         finally:
-            store.before_commit.extend(consequences)
+            store.consequences = consequences
 
     def _activate_rules(self) -> None:
         rules = [each for each in self._case.document.rules if each.active]

@@ -66,7 +66,7 @@ class OpenStreams:
         self._woken: dict[str, Stream] = {}
         self._disconnected: dict[str, Stream] = {}
         world.attach(self)
-        world.on_commit(self._observe)
+        world.on_commit(self._observe, {CONNECTIONS, *CARRIED})
         world.on_notice(self._take)
 
     # -- opening ---------------------------------------------------------------------------------
