@@ -181,7 +181,7 @@ class _Replayer:
 
     def _take_step(self, step: CaseStep) -> None:
         world, store = self._world, self._world.store
-        with store.without_consequences(), world.work():
+        with store.skip_consequences(), world.work():
             for table, key, record in self._hidden.show(step.changes):
                 if record is None:
                     store.remove(table, key)

@@ -469,7 +469,7 @@ class MemoryStore:
             self._nesting, self._undo = 0, None
 
     @contextmanager
-    def without_consequences(self) -> Iterator[None]:
+    def skip_consequences(self) -> Iterator[None]:
         """Add nothing to transactions in this block: what follows is among the changes already."""
         consequences, self.consequences = self.consequences, []
         try:

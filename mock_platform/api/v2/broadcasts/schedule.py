@@ -223,8 +223,8 @@ def create(call: Call, world: World) -> dict[str, Any]:
     if "telecast_id" in call.params:
         fields["telecast_id"] = call.params["telecast_id"]
     record = store_scheduled(world, fields | {"_user_id": get_user_id(call)})
-    # Its moment is later than now; but where records do not wait (`/_mock/transitions`), it has begun
-    # by now.
+    # Its moment is later than now; but where records do not wait (`/_mock/transitions`), it has
+    # begun by now.
     advance_due(world, get_user_id(call))
     return {"data": show_scheduled(world.store.get(BROADCASTS, record["id"]) or record)}
 
