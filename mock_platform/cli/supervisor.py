@@ -179,8 +179,8 @@ class Supervisor:
             if worker is not None:  # someone ended this one alone
                 worker.say(RELEASE)
             return
-        # A request may be answered by the worker that has its world. So a worker that has none of its
-        # own left still answers for the others, until all have none.
+        # A request is answered by the worker that has its world. So a worker without requests of
+        # its own still answers for the others, until all have none.
         alive = [each for each in self._workers if each.pid]
         if not self._released and all(b"drained" in each.words for each in alive):
             self._released = True

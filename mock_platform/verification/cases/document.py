@@ -200,9 +200,9 @@ class SavedCase:
     def _place(self, at: str, table: str, found: list[tuple[str, Any]]) -> dict[str, Row]:
         """Return records by their keys, each with its place in the order of all."""
         runs = self.document.places.get(table, [])
-        # The places are written as runs: where the first of them is, and how many follow one another.
-        # They decide the order of lists and what their cursors mean, so a file whose places do not
-        # fit is refused; a replay would answer with other pages.
+        # The places are written as runs: where the first of them is, and how many follow it. They
+        # decide the order of lists and what their cursors mean, so a file whose places do not fit
+        # is refused; a replay would answer with other pages.
         if any(length < 1 for _, length in runs) or sum(n for _, n in runs) != len(found):
             raise BadCase(f"{at}: {CASE} has places for another number than {len(found)} records.")
         places = (first + step for first, length in runs for step in range(length))
