@@ -19,6 +19,7 @@ import pytest
 
 from tests.commands import environment, finished
 from tests.conftest import Tool, find_shared_folder
+from tests.live.processes import Served, serving
 from tests.live_servers import LiveWorld
 
 NODE = Path(__file__).parent / "node"
@@ -27,6 +28,13 @@ JAVASCRIPT = Path(__file__).parents[2] / "clients" / "javascript"
 JAVASCRIPT_NAME = "mock-platform"
 
 NodeStep = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    """A server with the usual settings, for all tests of a module."""
+    with serving() as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ import requests
 from mock_platform import MockPlatform
 from mock_platform.client.interface import WorldFace
 from tests.conftest import Tool
+from tests.live.sandboxes import starting
 from tests.support import HARBOR
 from tests.support_receiver import Receiver, sign
 from tests.waits import PATIENCE
@@ -66,11 +67,8 @@ async function follow(query, count) {
 """
 
 
-@pytest.fixture
-def platform() -> Iterator[MockPlatform]:
-    """A server in a thread whose streams send many keep-alives."""
-    with MockPlatform.start(stream_keepalive=QUICK) as found:
-        yield found
+platform = starting("function", stream_keepalive=QUICK)
+"""A server in a thread whose streams send many keep-alives."""
 
 
 def headers_of(world: WorldFace) -> dict[str, str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ import pytest
 
 from mock_platform import MockPlatform
 from mock_platform.client.interface import WorldFace
+from tests.live.sandboxes import starting
 from tests.waits import run_async
 
 if TYPE_CHECKING:
@@ -97,11 +98,8 @@ async def connected(url: str, auth: Any) -> AsyncIterator[Agent]:
         yield Agent(client)
 
 
-@pytest.fixture(scope="module")
-def platform() -> Iterator[MockPlatform]:
-    """A sandbox for all stories; each has a world of its own."""
-    with MockPlatform.start() as started:
-        yield started
+platform = starting()
+"""A sandbox for all stories; each has a world of its own."""
 
 
 @pytest.fixture

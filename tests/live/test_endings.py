@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,16 +16,14 @@ from mock_platform import MockPlatform
 from mock_platform.core.call import FaultKind
 from mock_platform.settings import ConnectionSettings
 from mock_platform.world.clock import UPTIME
+from tests.live.sandboxes import starting
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[MockPlatform]:
-    """A server that asks for no credentials, and speaks both versions of HTTP."""
-    with MockPlatform.start(auth="off", connection=ConnectionSettings(http2=True)) as started:
-        yield started
+server = starting(auth="off", connection=ConnectionSettings(http2=True))
+"""A server that asks for no credentials, and speaks both versions of HTTP."""
 
 
 @pytest.fixture

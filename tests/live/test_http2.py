@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
 
 import httpx
 import pytest
@@ -14,6 +13,7 @@ from mock_platform.core.auth.tester_access import environment
 from mock_platform.settings import ConnectionSettings
 from tests.commands import finished
 from tests.conftest import Tool
+from tests.live.sandboxes import starting
 from tests.support import bearer
 from tests.waits import PATIENCE
 
@@ -42,11 +42,8 @@ request.on("end", () => { console.log(JSON.parse(body).data.id); client.close();
 """
 
 
-@pytest.fixture(scope="module")
-def platform() -> Iterator[MockPlatform]:
-    """A sandbox that speaks HTTP/2."""
-    with MockPlatform.start(connection=ConnectionSettings(http2=True)) as started:
-        yield started
+platform = starting(connection=ConnectionSettings(http2=True))
+"""A sandbox that speaks HTTP/2."""
 
 
 def test_clients_that_insist_on_it_reach_the_real_hosts(platform: MockPlatform) -> None:

@@ -22,6 +22,7 @@ from mock_platform.core.auth.tester_access import environment
 from mock_platform.serving import proxy as tunnels
 from tests.commands import finished
 from tests.conftest import Tool
+from tests.live.sandboxes import starting
 from tests.support_receiver import unused_port
 from tests.waits import PATIENCE
 
@@ -39,11 +40,8 @@ IGNORED = {
 """What clients send that no operation reads."""
 
 
-@pytest.fixture(scope="module")
-def platform() -> Iterator[MockPlatform]:
-    """A sandbox whose worlds have original names."""
-    with MockPlatform.start(names="original") as started:
-        yield started
+platform = starting(names="original")
+"""A sandbox whose worlds have original names."""
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from mock_platform import MockPlatform
 from mock_platform.core.auth.tester_access import environment
 from tests.commands import finished
 from tests.conftest import Tool
+from tests.live.sandboxes import starting
 
 pytestmark = pytest.mark.live
 
@@ -26,11 +26,8 @@ SCENARIOS = ("server-initialize", "ping", "tools-list", "dns-rebinding-protectio
 """What a server can pass that has tools of its own and nothing else."""
 
 
-@pytest.fixture(scope="module")
-def platform() -> Iterator[MockPlatform]:
-    """A sandbox that lets clients without a token in: the protocol's tests have none."""
-    with MockPlatform.start() as started:
-        yield started
+platform = starting()
+"""A sandbox that lets clients without a token in: the protocol's tests have none."""
 
 
 @pytest.mark.parametrize("client", ["official", "ai"])
@@ -50,11 +47,8 @@ def test_ten_stories(platform: MockPlatform, tool: Tool, node_modules: Path, cli
     } == json.loads(ran.stdout)  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def open_platform() -> Iterator[MockPlatform]:
-    """A sandbox that lets everybody in: the protocol's own tests send no token."""
-    with MockPlatform.start(auth="off") as started:
-        yield started
+open_platform = starting(auth="off")
+"""A sandbox that lets everybody in: the protocol's own tests send no token."""
 
 
 @pytest.mark.parametrize("path", SERVERS)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from mock_platform import MockPlatform
 from mock_platform.core.auth.tester_access import environment
 from tests.commands import finished
 from tests.conftest import Tool
+from tests.live.sandboxes import starting
 from tests.live.test_vendor_methods import fits
 
 pytestmark = pytest.mark.live
@@ -28,11 +29,8 @@ CANNOT_PASS: Mapping[str, str] = {}
 Run = Callable[[str], tuple[Any, list[str]]]
 
 
-@pytest.fixture(scope="module")
-def platform() -> Iterator[MockPlatform]:
-    """A sandbox with original names."""
-    with MockPlatform.start(names="original") as started:
-        yield started
+platform = starting(names="original")
+"""A sandbox with original names."""
 
 
 @pytest.fixture

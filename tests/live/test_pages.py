@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import requests
 
 from tests.live.pages import Page, run_bash, run_python
-from tests.live.processes import Served, serving
+from tests.live.processes import Served
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
@@ -115,13 +114,6 @@ PROGRAMS = {
     for name, page in ({name: Page(f"docs/{name}.md") for name in LANGUAGES} | OTHERS).items()
     for number, program in enumerate(page.programs())
 }
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    """A server that each page finds as it starts."""
-    with serving() as found:
-        yield found
 
 
 @pytest.mark.parametrize("name", LANGUAGES)

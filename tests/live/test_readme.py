@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.live.pages import ROOT, Page, run_bash_of_a_stranger
-from tests.live.processes import Served, serving
+from tests.live.processes import Served
 
 pytestmark = pytest.mark.live
 
@@ -18,13 +17,6 @@ README = Page("README.md")
 TOUR = Page("docs/tour.md")
 INSTALL = Page("docs/install.md")
 MOST_LINES = 120
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    """The server that both speak of, on a port of its own."""
-    with serving() as running:
-        yield running
 
 
 @pytest.fixture

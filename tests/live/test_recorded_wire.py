@@ -26,6 +26,7 @@ from tests.commands import finished
 from tests.conftest import Tool
 from tests.live import python_samples
 from tests.live.clients import four_keys
+from tests.live.sandboxes import starting
 
 pytestmark = pytest.mark.live
 
@@ -37,11 +38,8 @@ TIME_OF = ("tweepy.client", "TwitterAPI.TwitterPager", "tests.live.python_sample
 """The modules whose time stands still while they wait; that of twarc, if it is installed."""
 
 
-@pytest.fixture(scope="module")
-def started() -> Iterator[MockPlatform]:
-    """A sandbox; names and wire are those of the hosts that clients call."""
-    with MockPlatform.start(freeze=NOON) as platform:
-        yield platform
+started = starting(freeze=NOON)
+"""A sandbox; names and wire are those of the hosts that clients call."""
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -8,6 +7,7 @@ import pytest
 import requests
 
 from mock_platform import MockPlatform
+from tests.live.sandboxes import starting
 from tests.support import HARBOR, bearer
 from tests.support_receiver import Receiver, redirect, sign
 from tests.support_replay import WEBHOOK, window_before
@@ -43,11 +43,8 @@ class Client:
         return found
 
 
-@pytest.fixture
-def platform() -> Iterator[MockPlatform]:
-    """A server that listens, with a running clock."""
-    with MockPlatform.start(delivery_backoff=0.01) as found:
-        yield found
+platform = starting("function", delivery_backoff=0.01)
+"""A server that listens, with a running clock."""
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +14,15 @@ from mock_platform import MockPlatform
 from mock_platform.serving.flask.sending import GARBAGE
 from mock_platform.world.clock import UPTIME
 from tests.live.clients import four_keys
+from tests.live.sandboxes import starting
 from tests.live_servers import LiveServer
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
 
 
-@pytest.fixture
-def platform() -> Iterator[MockPlatform]:
-    """A server in a thread that asks for no credentials."""
-    with MockPlatform.start(auth="off") as started:
-        yield started
+platform = starting("function", auth="off")
+"""A server in a thread that asks for no credentials."""
 
 
 def url(platform: MockPlatform) -> str:

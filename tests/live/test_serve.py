@@ -30,13 +30,6 @@ pytestmark = pytest.mark.live
 USER = {"id": "9", "screen_name": "nine", "name": "Nine"}
 
 
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    """A server with the usual settings, for tests that change nothing."""
-    with serving() as running:
-        yield running
-
-
 def put(served: Served, table: str, record: Mapping[str, object]) -> None:
     """Put a record into a running server."""
     url = f"{served.url}/_mock/state/{table}/{record['id']}"

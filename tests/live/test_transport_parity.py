@@ -8,7 +8,7 @@ from __future__ import annotations
 import errno
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Literal
 
 import pytest
@@ -20,6 +20,7 @@ from urllib3 import Retry, Timeout
 from mock_platform import MockPlatform, WsgiAdapter
 from mock_platform.world.clock import UPTIME
 from tests.live.parity import Told, answer_told, direct, met
+from tests.live.sandboxes import starting
 from tests.visitor import Visitor
 from tests.waits import PATIENCE
 
@@ -33,11 +34,8 @@ Way = Literal["socket", "session", "adapter"]
 Call = Callable[[requests.Session, str], object]
 
 
-@pytest.fixture(scope="module")
-def platform() -> Iterator[MockPlatform]:
-    """A server that asks for no credentials; each call begins with a reset."""
-    with MockPlatform.start(auth="off", freeze=NOON) as started:
-        yield started
+platform = starting(auth="off", freeze=NOON)
+"""A server that asks for no credentials; each call begins with a reset."""
 
 
 def session(platform: MockPlatform, way: Way, retries: int | Retry = 0) -> requests.Session:

@@ -16,6 +16,7 @@ import tweepy
 from mock_platform import MockPlatform, WorldFace
 from tests.images import make_png
 from tests.live.clients import four_keys
+from tests.live.sandboxes import starting
 
 pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore:'imghdr'")]
 
@@ -154,11 +155,8 @@ ROWS: Mapping[str, Row] = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def platform() -> Iterator[MockPlatform]:
-    """A sandbox that answers for the platform's hosts as they do: with original names."""
-    with MockPlatform.start(limits="off") as started:
-        yield started
+platform = starting(limits="off")
+"""A sandbox that answers for the platform's hosts as they do: with original names."""
 
 
 @pytest.fixture

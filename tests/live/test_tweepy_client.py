@@ -14,6 +14,7 @@ import tweepy
 
 from mock_platform import MockPlatform, WorldFace
 from tests.live.clients import four_keys
+from tests.live.sandboxes import starting
 
 pytestmark = pytest.mark.live
 
@@ -201,11 +202,8 @@ CANNOT_PASS: Mapping[str, str] = {}
 """Calls that cannot pass, each with the reason."""
 
 
-@pytest.fixture(scope="module")
-def platform() -> Iterator[MockPlatform]:
-    """A sandbox with original names."""
-    with MockPlatform.start(names="original", limits="off") as started:
-        yield started
+platform = starting(names="original", limits="off")
+"""A sandbox with original names."""
 
 
 @pytest.fixture

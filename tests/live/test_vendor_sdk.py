@@ -25,6 +25,7 @@ from tests.api.v2.chat.people import (
     make_message,
     sign,
 )
+from tests.live.sandboxes import starting
 from tests.support_receiver import Receiver
 
 if TYPE_CHECKING:
@@ -35,11 +36,8 @@ pytestmark = pytest.mark.live
 BIO: Final = "profile.update.bio"
 
 
-@pytest.fixture
-def platform() -> Iterator[MockPlatform]:
-    """A server whose answers about webhooks have the form that the SDK reads."""
-    with MockPlatform.start(webhook_envelope="data") as platform:
-        yield platform
+platform = starting("function", webhook_envelope="data")
+"""A server whose answers about webhooks have the form that the SDK reads."""
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from mock_platform import MockPlatform, WorldFace, WsgiAdapter
 from mock_platform.serving.flask.sending import NoConnection
 from mock_platform.world.clock import UPTIME
 from tests.live.parity import direct
+from tests.live.sandboxes import starting
 from tests.loops import awaited
 from tests.support import bearer
 from tests.waits import PATIENCE
@@ -29,11 +30,8 @@ Ask = Callable[..., tuple[int, Any]]
 """Asks with a method, a path and parameters; gives status and JSON."""
 
 
-@pytest.fixture
-def platform() -> Iterator[MockPlatform]:
-    """A server that asks for no credentials."""
-    with MockPlatform.start(auth="off") as started:
-        yield started
+platform = starting("function", auth="off")
+"""A server that asks for no credentials."""
 
 
 @pytest.fixture
