@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from mock_platform.api.v2.conventions import NamedPostBody
 from mock_platform.control.examples import Sample
 from mock_platform.core.operation import Operation
+from tests.api.v2.description.test_operations import find_described, list_all_fields, open_box
 from tests.api.v2.test_bad_input import BY_ID, EXAMPLES, all_of_v2, box, send
-from tests.api.v2.test_description import find_described, list_all_fields, open_box
 from tests.support import Sandbox
 from tests.test_original_names import translate
 
