@@ -83,10 +83,7 @@ def test_expired(tmp_path: Path) -> None:
         ("a: [", "1:5: not valid YAML"),
         ("[]", "1:1: expected a list under `accepted:`, got []"),
         ("accepted: []\nmore: 1", '2:1: more: "more" is unknown here. Allowed: accepted.'),
-        (
-            "accepted:\n- 1",
-            "2:3: accepted[0]: expected an object with id, kind, where",
-        ),
+        ("accepted:\n- 1", "2:3: accepted[0]: expected an object with id, kind, where"),
         ("accepted:\n- id: a\n  resaon: x", '3:3: accepted[0].resaon: "resaon" is unknown here.'),
         ("accepted:\n- id: a\n  resaon: x", "Did you mean 'reason'? Allowed: id, kind, where"),
         ("accepted:\n- id: a\n  accepted: 2026-01-01", "reason is missing"),

@@ -125,11 +125,7 @@ EXAMPLES: dict[str, tuple[tuple[Step, ...], str]] = {
         "0.020",
     ),
     "what has no price is not paid for": (
-        (
-            lambda box: box.client.put("/_mock/clock", json=MAY),
-            other_owner,
-            read_a_liked_post,
-        ),
+        (lambda box: box.client.put("/_mock/clock", json=MAY), other_owner, read_a_liked_post),
         "0.005",
     ),
     "advertising is not billed": ((read("/12/accounts"),), "0.000"),

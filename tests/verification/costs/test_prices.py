@@ -77,10 +77,7 @@ FAULTS = {
     "no list": ({"prices": {}}, "prices: expected a list, got {}"),
     "no row": ({"prices": [1]}, "prices[0]: expected an object with from, classes, events; got 1"),
     "no day": ({"prices": [{}]}, "prices[0]: from is missing"),
-    "other day": (
-        {"prices": [{"from": "2026-4-1"}]},
-        "prices[0].from: expected a day such as",
-    ),
+    "other day": ({"prices": [{"from": "2026-4-1"}]}, "prices[0].from: expected a day such as"),
     "no classes": (
         {"prices": [{"from": "2026-04-20", "classes": []}]},
         "prices[0].classes: expected an object with",

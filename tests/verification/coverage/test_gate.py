@@ -7,12 +7,7 @@ import pytest
 from mock_platform.api.operation_patterns import BadPatterns
 from mock_platform.api.served import OPERATION_IDS
 from mock_platform.platform import Platform
-from mock_platform.verification.coverage.gate import (
-    BadBaseline,
-    CoverageScope,
-    Gate,
-    read_baseline,
-)
+from mock_platform.verification.coverage.gate import BadBaseline, CoverageScope, Gate, read_baseline
 from mock_platform.verification.coverage.pages import render
 from tests.control.support import call, fields
 from tests.support import BEARER, sandbox
@@ -113,10 +108,9 @@ def test_what_was_covered_is_a_line_each() -> None:
     first = call(box, "GET", "/coverage?format=baseline").text
     box.call("GET", f"{LIST}?count=3")
 
-    assert [
-        "line_items.list 200",
-        "line_items.list 403 ACCOUNT_NOT_FOUND",
-    ] == [line for line in first.splitlines() if not line.startswith("#")]
+    assert ["line_items.list 200", "line_items.list 403 ACCOUNT_NOT_FOUND"] == [
+        line for line in first.splitlines() if not line.startswith("#")
+    ]
     assert first == render(coverage(box), "baseline")
 
 

@@ -157,10 +157,7 @@ def test_a_server_gets_reads_alone() -> None:
     ("content", "says"),
     [
         ("{", "0.json:1"),
-        (
-            '{"operation": 1, "request": {}, "response": {}}',
-            "0.json:1:18: request: path is",
-        ),
+        ('{"operation": 1, "request": {}, "response": {}}', "0.json:1:18: request: path is"),
         ("[]", "has no facts. They are .json files"),
     ],
 )

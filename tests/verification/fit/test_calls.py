@@ -286,10 +286,7 @@ JAVASCRIPT = {
         const c = new Older("t");
         c.tweets.createTweet({});
         """,
-        [
-            (2, "GET", "/2/tweets/search/recent", "renamed"),
-            (5, "POST", "/2/tweets", "renamed"),
-        ],
+        [(2, "GET", "/2/tweets/search/recent", "renamed"), (5, "POST", "/2/tweets", "renamed")],
     ),
 }
 
