@@ -17,12 +17,12 @@ from mock_platform.core.jsonio import dumps, loads
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
 from mock_platform.verification.compare.check import check
-from mock_platform.verification.compare.client import HttpClient, SigningCredentials
+from mock_platform.verification.compare.client import SigningCredentials
 from mock_platform.verification.compare.findings import DriftScope, Report, make_report
 from mock_platform.verification.compare.report import render_text
 from mock_platform.verification.compare.side import OwnSandbox
 from mock_platform.world.clock import machine_now
-from tests.verification.compare.servers import Comparison, Differing, differing
+from tests.verification.compare.servers import Beside, Comparison, Differing, differing
 
 pytestmark = pytest.mark.live
 Records = dict[str, list[dict[str, Any]]]
@@ -66,8 +66,8 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
 
 def compare(comparison: Comparison, other: Differing, *only: str) -> Report:
     """What a reviewer reads."""
-    drift = comparison.run(other.url, *only)
-    return make_report(drift, other.url, comparison.platform.assumptions())
+    drift = comparison.run(other, *only)
+    return make_report(drift, "x", comparison.platform.assumptions())
 
 
 def leave_little(records: Records) -> None:
@@ -156,7 +156,7 @@ def test_other_records_are_no_difference(
     given: dict[str, str],
 ) -> None:
     """What follows from the records alone is neither reported nor refutes an assumption."""
-    drift = comparison.run(serve(change).url, *only, given=given)
+    drift = comparison.run(serve(change), *only, given=given)
     report = make_report(drift, "x", comparison.platform.assumptions())
 
     assert [] == [(each.kind, each.where, each.got) for each in report.findings]
@@ -208,13 +208,8 @@ def test_an_order_that_the_sandbox_cannot_show(comparison: Comparison, serve: Se
 def test_a_bearer_token_alone(comparison: Comparison) -> None:
     """Both servers get credentials of the same kind: they refuse each kind in other words."""
     alone = SigningCredentials(bearer_token=comparison.credentials.bearer_token)
-    comparison.platform.worlds.default.reset()
-    own = OwnSandbox(comparison.platform, comparison.credentials)
     with differing() as other:
-        client = HttpClient(other.url, alone)
-        scope = DriftScope(only=("users.show", "campaigns.list"))
-        drift = check(client, own, comparison.description, machine_now(), scope)
-        client.close()
+        drift = comparison.run(other, "users.show", "campaigns.list", credentials=alone)
 
     assert [] == [(each.where, each.got) for each in make_report(drift, "x", {}).findings]
     assert "unknown token" in {x.probe for each in drift.checked for x in each.probes}
@@ -258,10 +253,9 @@ def test_files_are_read_and_the_rest_is_named(comparison: Comparison) -> None:
     alone = SigningCredentials(bearer_token=comparison.credentials.bearer_token)
     platform, other = Platform(then), Differing(then)
     other.patches.append(change)
-    client = HttpClient(other.url, alone)
     scope = DriftScope(only=("stats_jobs.*", "filtered_stream.open", "oauth.*"))
-    drift = check(client, OwnSandbox(platform, alone), comparison.description, machine_now(), scope)
-    client.close()
+    own = OwnSandbox(platform, alone)
+    drift = check(Beside(other, alone), own, comparison.description, machine_now(), scope)
     other.close()
     platform.close()
 

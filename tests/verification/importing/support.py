@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -22,13 +23,15 @@ from tests.test_kept_worlds import NOON
 _WITH_SECRETS = ("oauth2.invalidate_token",)
 
 
-def list_operations() -> Iterator[Operation]:
+@cache
+def list_operations() -> Sequence[Operation]:
     """The operations that have samples: reads first, and last those that end credentials.
 
     Left out are streams, which do not end, and what sends or shows a secret that no recording
     holds: the pages on which users log in, and the end of a token.
     """
     found = credentials(Sandbox(Settings(freeze=NOON)).platform.worlds.default)
+    listed = []
     order = ("GET", "POST", "PUT", "DELETE")
     for operation in sorted(
         OPERATIONS, key=lambda each: (each.dialect == "oauth", order.index(each.method))
@@ -40,7 +43,8 @@ def list_operations() -> Iterator[Operation]:
             sample(operation, found)
         except LookupError:
             continue
-        yield operation
+        listed.append(operation)
+    return listed
 
 
 def send_sample(box: Sandbox, operation: Operation) -> None:

@@ -59,14 +59,11 @@ def read_answers(box: Sandbox) -> Answers:
 
 
 @pytest.fixture(scope="module")
-def imported(tmp_path_factory: pytest.TempPathFactory) -> Imported:
+def imported(traffic: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Imported:
     """The folder of one request to every operation that has a sample."""
     folder = tmp_path_factory.mktemp("imported")
-    box = Sandbox(Settings(freeze=NOON, limits="off"))
-    for operation in list_operations():
-        send_sample(box, operation)
-    report = import_har(write_journal(box, folder / "own.har"), folder / "made")
-    return Imported(report, read_answers(box))
+    report = import_har(write_journal(traffic, folder / "own.har"), folder / "made")
+    return Imported(report, read_answers(traffic))
 
 
 NOT_KEPT = {

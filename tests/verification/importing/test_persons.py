@@ -12,7 +12,6 @@ import pytest
 from click.testing import CliRunner
 
 from mock_platform.cli.main import group
-from mock_platform.settings import Settings
 from mock_platform.verification.har.reader import read_har
 from mock_platform.verification.importing.folder import ImportOptions, import_har
 from mock_platform.verification.importing.persons import (
@@ -22,9 +21,8 @@ from mock_platform.verification.importing.persons import (
 )
 from mock_platform.verification.importing.result import describe
 from tests.support import Sandbox
-from tests.test_kept_worlds import NOON
 from tests.verification.har.support import make_entry, write_har
-from tests.verification.importing.support import list_operations, send_sample, write_bare_journal
+from tests.verification.importing.support import write_bare_journal
 
 API = "https://api.x.com"
 TEXT = "Lunch with @ben_okri at Café Müller, call 030 5550142 or ada@lovelace.org #Zürich 🙂 &amp;"
@@ -139,16 +137,12 @@ def test_places_in_texts_stay(tmp_path: Path) -> None:
     assert f"#{hashtag['tag']}" == text[hashtag["start"] : hashtag["end"]]
 
 
-def test_the_whole_surface(tmp_path: Path) -> None:
+def test_the_whole_surface(traffic: Sandbox, tmp_path: Path) -> None:
     """Of every operation's sample nothing personal is left, and as many are answered as before."""
-    box = Sandbox(Settings(freeze=NOON, limits="off", journal_entries=5000))
-    for operation in list_operations():
-        send_sample(box, operation)
-    file = write_bare_journal(box, tmp_path / "traffic.har")
+    file = write_bare_journal(traffic, tmp_path / "traffic.har")
+    options = ImportOptions(hosts=("localhost",), anonymise=True)
 
-    report = import_har(
-        file, tmp_path / "made", ImportOptions(hosts=("localhost",), anonymise=True)
-    )
+    report = import_har(file, tmp_path / "made", options)
 
     text = read_all(tmp_path / "made")
     assert report.exchanges - 2 <= report.answered
