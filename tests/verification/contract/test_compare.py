@@ -15,6 +15,7 @@ from tests.descriptions import keep_paths
 from tests.verification.contract.examples import (
     EXAMPLES,
     HARMLESS_EDITS,
+    LEVELS_FELT,
     OTHER_EXAMPLES,
     Document,
     Edit,
@@ -48,16 +49,22 @@ def test_each_rule_finds_its_edit_and_nothing_else(example: Example) -> None:
         assert example.place == there.place
 
 
-@pytest.mark.parametrize(("before", "after", "rule"), OTHER_EXAMPLES)
-def test_rules_about_two_edited_documents(before: Edit, after: Edit, rule: str) -> None:
-    """Changed patterns, and alternatives of an answer."""
-    assert [rule] == [each.rule for each in changes(edited(before), edited(after))]
+@pytest.mark.parametrize(("before", "after", "rules"), OTHER_EXAMPLES)
+def test_rules_about_two_edited_documents(before: Edit, after: Edit, rules: set[str]) -> None:
+    """Changed patterns, alternatives, lists and names: these rules, and nothing else."""
+    assert rules == {each.rule for each in changes(edited(before), edited(after))}
+
+
+@pytest.mark.parametrize("level", LEVELS_FELT)
+def test_level(level: str) -> None:
+    """A change has the level that clients feel."""
+    assert {level} == {RULES[rule].level for rule in LEVELS_FELT[level]}
 
 
 def test_every_rule_has_an_example() -> None:
     """No rule is without an edit that shows it."""
     shown = {rule for each in EXAMPLES for rule in (each.forward, each.backward)}
-    shown |= {rule for _, _, rule in OTHER_EXAMPLES}
+    shown |= {rule for _, _, rules in OTHER_EXAMPLES for rule in rules}
 
     shown.add("behaviour-changed")  # which only dates of the release history bring
 
