@@ -92,13 +92,10 @@ def test_html(report: MutationReport, tmp_path: Path) -> None:
     assert "3 tests met 3 failures, one at a time; 2 passed unnoticed." in page
 
 
-@pytest.mark.parametrize(
-    ("begun", "line"),
-    [
-        (True, "no green test called an operation of a sandbox in this process"),
-        (False, "no failure was tried, as the run was stopped before"),
-    ],
-)
+@pytest.mark.parametrize(("begun", "line"), [
+    (True, "no green test called an operation of a sandbox in this process"),
+    (False, "no failure was tried, as the run was stopped before"),
+])  # fmt: skip
 def test_nothing_tried(line: str, *, begun: bool) -> None:
     """A run in which no test met a failure says so, as it would seem perfect."""
     assert [line] == list(MutationReport(begun=begun).describe())

@@ -36,21 +36,13 @@ def compare(comparison: Comparison, server: Changed, *only: str, **scope: Any) -
         server.platform.close()
 
 
-@pytest.mark.parametrize(
-    ("answer", "got"),
-    [
-        (ComparedAnswer(204), "204"),
-        (
-            ComparedAnswer(404, (), b'{"errors":[{"code":"ROUTE_NOT_FOUND"}]}'),
-            "404 ROUTE_NOT_FOUND",
-        ),
-        (
-            ComparedAnswer(302, [("Location", "http://elsewhere/")]),
-            "302 to http://elsewhere/ (not followed)",
-        ),
-        (ComparedAnswer(500, (), b"<html>"), "500"),
-    ],
-)
+@pytest.mark.parametrize(("answer", "got"), [
+    (ComparedAnswer(204), "204"),
+    (ComparedAnswer(404, (), b'{"errors":[{"code":"ROUTE_NOT_FOUND"}]}'), "404 ROUTE_NOT_FOUND"),
+    (ComparedAnswer(302, [("Location", "http://elsewhere/")]),
+     "302 to http://elsewhere/ (not followed)"),
+    (ComparedAnswer(500, (), b"<html>"), "500"),
+])  # fmt: skip
 def test_other_status(comparison: Comparison, answer: ComparedAnswer, got: str) -> None:
     """Another status is reported with the codes of the body or its redirect target."""
     server = Changed(comparison, placements=answer)

@@ -121,20 +121,17 @@ def test_recorded_difference(recorded: Path, tmp_path: Path) -> None:
     assert ("extra", "data[].tweet_key") in places
 
 
-@pytest.mark.parametrize(
-    ("url", "headers", "body", "names"),
-    [
-        ("https://ads-api.x.com/12/accounts", {}, {"data": []}, "original"),
-        ("https://gateway.example.com/12/accounts", {}, {"data": []}, "neutral"),
-        ("https://gateway.example.com/11/accounts", {}, {"data": []}, "original"),
-        ("https://gateway.example.com/12/a", {}, {"data": [{"tweet_id": "1"}]}, "original"),
-        ("https://gateway.example.com/12/a", {}, {"entity": "PROMOTED_TWEET"}, "original"),
-        ("https://ads-api.x.com/12/accounts", {"X-Mock-Operation": "a"}, {}, "neutral"),
-        ("http://localhost/12/a", {"X-Mock-Names": "original"}, {}, "original"),
-        ("https://gateway.example.com/12/a?tweet_ids=1", {}, {}, "original"),
-        ("https://ads-api.x.com/12/a", {}, {"data": [{"post_id": "1"}]}, "neutral"),
-    ],
-)
+@pytest.mark.parametrize(("url", "headers", "body", "names"), [
+    ("https://ads-api.x.com/12/accounts", {}, {"data": []}, "original"),
+    ("https://gateway.example.com/12/accounts", {}, {"data": []}, "neutral"),
+    ("https://gateway.example.com/11/accounts", {}, {"data": []}, "original"),
+    ("https://gateway.example.com/12/a", {}, {"data": [{"tweet_id": "1"}]}, "original"),
+    ("https://gateway.example.com/12/a", {}, {"entity": "PROMOTED_TWEET"}, "original"),
+    ("https://ads-api.x.com/12/accounts", {"X-Mock-Operation": "a"}, {}, "neutral"),
+    ("http://localhost/12/a", {"X-Mock-Names": "original"}, {}, "original"),
+    ("https://gateway.example.com/12/a?tweet_ids=1", {}, {}, "original"),
+    ("https://ads-api.x.com/12/a", {}, {"data": [{"post_id": "1"}]}, "neutral"),
+])  # fmt: skip
 def test_recognized(
     tmp_path: Path, url: str, headers: dict[str, str], body: Any, names: str
 ) -> None:

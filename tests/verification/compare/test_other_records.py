@@ -133,21 +133,18 @@ def leave_nothing(records: Records) -> None:
 BANNER = {"name": "banner", "title": "banner", "text": "banner"}
 
 
-@pytest.mark.parametrize(
-    ("change", "only", "given"),
-    [
-        pytest.param(renumber, ("product_*", "scheduled_feeds.*"), {},
-                     id="an id that a path and its echo name differently is no difference"),
-        pytest.param(search_otherwise,
-                     ("media_library.list", "targeting_options.*", "custom_audiences.list"), BANNER,
-                     id="a search finds words, parts or beginnings, as declared for each list"),
-        pytest.param(change_moments, ("campaigns.list",), {},
-                     id="lists are ordered by what each server has"),
-        pytest.param(leave_nothing,
-                     ("users.*", "post_search.*", "notes.*", "account.*", "account_activity.*"), {},
-                     id="an empty list lacks what is declared for one with records"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("change", "only", "given"), [
+    pytest.param(renumber, ("product_*", "scheduled_feeds.*"), {},
+                 id="an id that a path and its echo name differently is no difference"),
+    pytest.param(search_otherwise,
+                 ("media_library.list", "targeting_options.*", "custom_audiences.list"), BANNER,
+                 id="a search finds words, parts or beginnings, as declared for each list"),
+    pytest.param(change_moments, ("campaigns.list",), {},
+                 id="lists are ordered by what each server has"),
+    pytest.param(leave_nothing,
+                 ("users.*", "post_search.*", "notes.*", "account.*", "account_activity.*"), {},
+                 id="an empty list lacks what is declared for one with records"),
+])  # fmt: skip
 def test_other_records_are_no_difference(
     comparison: Comparison,
     serve: Serve,

@@ -79,15 +79,12 @@ def reverse(body: Any) -> None:
         body["data"].reverse()
 
 
-@pytest.mark.parametrize(
-    ("change", "path", "kind", "where"),
-    [
-        (reword, f"{ITEMS}?count=x", "wording", "errors[].message"),
-        (recode, f"{ITEMS}?count=x", "code", "errors[].code"),
-        (recode, f"{ITEMS}/zzzz", "code", "errors[].code"),
-        (reverse, SORTED, "order", "data[].created_at"),
-    ],
-)
+@pytest.mark.parametrize(("change", "path", "kind", "where"), [
+    (reword, f"{ITEMS}?count=x", "wording", "errors[].message"),
+    (recode, f"{ITEMS}?count=x", "code", "errors[].code"),
+    (recode, f"{ITEMS}/zzzz", "code", "errors[].code"),
+    (reverse, SORTED, "order", "data[].created_at"),
+])  # fmt: skip
 def test_refusals_and_orders(
     tmp_path: Path, change: Callable[[Any], None], path: str, kind: str, where: str
 ) -> None:

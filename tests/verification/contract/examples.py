@@ -303,17 +303,12 @@ LEVELS_FELT = {
         "sent-value-refused", "sent-limit-narrowed", "parameter-form-changed", "sent-type-narrowed",
         "answer-key-removed", "answer-key-optional", "answer-type-changed", "answer-null-added",
         "answer-format-changed", "failure-status-changed", "success-removed",
-        "authentication-removed",
-    },
-    "dangerous": {
-        "operation-deprecated", "parameter-removed", "parameter-default-changed",
-        "answer-value-added", "failure-added", "limit-lowered", "limit-counted-otherwise",
-        "success-added",
-    },
-    "harmless": {
-        "parameter-added", "sent-value-accepted", "sent-limit-widened", "answer-key-added",
-        "answer-null-removed", "answer-value-removed", "failure-removed",
-    },
+        "authentication-removed"},
+    "dangerous": {"operation-deprecated", "parameter-removed", "parameter-default-changed",
+                  "answer-value-added", "failure-added", "limit-lowered", "limit-counted-otherwise",
+                  "success-added"},
+    "harmless": {"parameter-added", "sent-value-accepted", "sent-limit-widened", "answer-key-added",
+                 "answer-null-removed", "answer-value-removed", "failure-removed"},
 }  # fmt: skip
 """How grave the changes are that a new version of the specification brings most often."""
 

@@ -59,17 +59,14 @@ def test_the_document_is_written_and_is_that_of_the_package(run: Run, tmp_path: 
     assert compared.output.endswith(": no changes\n")
 
 
-@pytest.mark.parametrize(
-    ("edit", "fail_on", "status"),
-    [
-        (lambda d: item(d)["properties"].pop("name"), "breaking", 1),
-        (lambda d: item(d)["properties"].pop("name"), "none", 0),
-        (lambda d: add_value(item(d)["properties"]["status"]["enum"]), "breaking", 0),
-        (lambda d: add_value(item(d)["properties"]["status"]["enum"]), "dangerous", 1),
-        (lambda d: add_value(body(d)["properties"]["status"]["enum"]), "dangerous", 0),
-        (lambda d: add_value(body(d)["properties"]["status"]["enum"]), "any", 1),
-    ],
-)
+@pytest.mark.parametrize(("edit", "fail_on", "status"), [
+    (lambda d: item(d)["properties"].pop("name"), "breaking", 1),
+    (lambda d: item(d)["properties"].pop("name"), "none", 0),
+    (lambda d: add_value(item(d)["properties"]["status"]["enum"]), "breaking", 0),
+    (lambda d: add_value(item(d)["properties"]["status"]["enum"]), "dangerous", 1),
+    (lambda d: add_value(body(d)["properties"]["status"]["enum"]), "dangerous", 0),
+    (lambda d: add_value(body(d)["properties"]["status"]["enum"]), "any", 1),
+])  # fmt: skip
 def test_the_exit_status_follows_the_level(
     run: Run, write: Callable[..., Path], edit: Callable[[Any], Any], fail_on: str, status: int
 ) -> None:
@@ -143,18 +140,15 @@ def test_openapi_in_yaml(run: Run, write: Callable[..., Path], tmp_path: Path) -
     assert (0, True) == (result.exit_code, result.output.endswith("no changes\n"))
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("{", ":1:2: not valid JSON"),
-        ("[1]", "a contract is a JSON object"),
-        ("{}", "neither a contract"),
-        ('{"openapi": "2.0"}', "neither a contract"),
-        ('{"mock_platform_contract": 2}', "form 2 of the contract cannot be read, only 1"),
-        ('{"openapi": "3.1.0", "paths": {"/a": []}}', "not a valid OpenAPI document"),
-        ('{"openapi": "3.1.0", "paths": {"/a": {"get": {"parameters": [{}]}}}}', "not a valid"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), [
+    ("{", ":1:2: not valid JSON"),
+    ("[1]", "a contract is a JSON object"),
+    ("{}", "neither a contract"),
+    ('{"openapi": "2.0"}', "neither a contract"),
+    ('{"mock_platform_contract": 2}', "form 2 of the contract cannot be read, only 1"),
+    ('{"openapi": "3.1.0", "paths": {"/a": []}}', "not a valid OpenAPI document"),
+    ('{"openapi": "3.1.0", "paths": {"/a": {"get": {"parameters": [{}]}}}}', "not a valid"),
+])  # fmt: skip
 def test_files_that_are_no_contract(
     run: Run, write: Callable[..., Path], text: str, said: str
 ) -> None:
@@ -185,20 +179,17 @@ def test_many_changes_at_once(run: Run, write: Callable[..., Path]) -> None:
     assert {"items.create", "items.get", "the whole contract"} <= set(result.output.splitlines())
 
 
-@pytest.mark.parametrize(
-    ("dates", "status", "lines"),
-    [
-        (("2025-11-18", "2025-11-19"), 0, ["harmless   a new operation: GET /2/news/search"]),
-        (("2025-11-19", "2025-11-18"), 1, ["breaking   the operation is gone: GET /2/news/search"]),
-        (("2025-11-19", "2025-11-30"), 0, []),
-        (("2026-05-03T23:59:59Z", "2026-05-04"), 0, [
-            "dangerous  answer 200: the same request has another effect or answer: "
-            "keyword searches find no reposts",
-            "harmless   query parameter query: a new value of an enumeration is accepted: "
-            "min_likes:, min_replies:, min_reposts:",
-        ]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("dates", "status", "lines"), [
+    (("2025-11-18", "2025-11-19"), 0, ["harmless   a new operation: GET /2/news/search"]),
+    (("2025-11-19", "2025-11-18"), 1, ["breaking   the operation is gone: GET /2/news/search"]),
+    (("2025-11-19", "2025-11-30"), 0, []),
+    (("2026-05-03T23:59:59Z", "2026-05-04"), 0, [
+        "dangerous  answer 200: the same request has another effect or answer: "
+        "keyword searches find no reposts",
+        "harmless   query parameter query: a new value of an enumeration is accepted: "
+        "min_likes:, min_replies:, min_reposts:",
+    ]),
+])  # fmt: skip
 def test_two_dates_are_compared_for_what_a_suite_calls(
     run: Run, write: Callable[..., Path], dates: tuple[str, str], status: int, lines: list[str]
 ) -> None:
@@ -217,24 +208,18 @@ def test_two_dates_are_compared_for_what_a_suite_calls(
         assert f"as of {dates[0].removesuffix('T00:00:00Z')} -> as of " in found.stdout
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ((), "OLD is missing: a file, or --as-of DATE twice"),
-        (("--as-of", "2026-01-01"), "two dates and no files"),
-        (("--as-of", "2026-01-01", "--as-of", "2026-01-02", "old.json"), "two dates and no files"),
-        (("--as-of", "soon"), "'soon' is not"),
-        (("old.json", "--coverage", "c.json"), "--coverage needs --as-of DATE, twice"),
-        (("--coverage", "empty.json"), "empty.json:1:1: is no coverage file. Write it with"),
-        (("--coverage", "list.json"), "list.json:1:1: is no coverage file. Write it with"),
-        (("--coverage", "cut.json"), "cut.json:1:1: cannot be read: "),
-        (("--coverage", "none.json"), "none.json:1:1: cannot be read: No such file"),
-        (
-            ("--coverage", "wrong.baseline"),
-            "wrong.baseline:1:1: there is no operation 'news.serch'",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("words", "said"), [
+    ((), "OLD is missing: a file, or --as-of DATE twice"),
+    (("--as-of", "2026-01-01"), "two dates and no files"),
+    (("--as-of", "2026-01-01", "--as-of", "2026-01-02", "old.json"), "two dates and no files"),
+    (("--as-of", "soon"), "'soon' is not"),
+    (("old.json", "--coverage", "c.json"), "--coverage needs --as-of DATE, twice"),
+    (("--coverage", "empty.json"), "empty.json:1:1: is no coverage file. Write it with"),
+    (("--coverage", "list.json"), "list.json:1:1: is no coverage file. Write it with"),
+    (("--coverage", "cut.json"), "cut.json:1:1: cannot be read: "),
+    (("--coverage", "none.json"), "none.json:1:1: cannot be read: No such file"),
+    (("--coverage", "wrong.baseline"), "wrong.baseline:1:1: there is no operation 'news.serch'"),
+])  # fmt: skip
 def test_dates_that_cannot_be_compared(
     run: Run,
     write: Callable[..., Path],

@@ -92,44 +92,29 @@ EXAMPLES: dict[str, tuple[tuple[Step, ...], str]] = {
     "a post that quotes": ((own_post("this", quote_post_id=POST),), "0.200"),
     "a summoned reply": ((own_post("yes", reply={"in_reply_to_post_id": MENTION}),), "0.010"),
     "another reply": ((own_post("yes", reply={"in_reply_to_post_id": UNASKED}),), "0.015"),
-    "like and unlike": (
-        (send("POST", LIKE, post_id=MENTION), send("DELETE", f"{LIKE}/{MENTION}")),
-        "0.025",
-    ),
+    "like and unlike": ((send("POST", LIKE, post_id=MENTION), send("DELETE", f"{LIKE}/{MENTION}")),
+                        "0.025"),
     "refused and empty": (
-        (
-            send("POST", LIKE, post_id="x"),
-            read("/2/posts/search/recent", query="nobodysaysthis"),
-            read("/2/posts/1"),
-            read("/2/users/me", **{"user.fields": "nonsense"}),
-        ),
+        (send("POST", LIKE, post_id="x"), read("/2/posts/search/recent", query="nobodysaysthis"),
+         read("/2/posts/1"), read("/2/users/me", **{"user.fields": "nonsense"})),
         "0.000",
     ),
-    "trends twice": (
-        (lambda box: box.ask("GET", "/2/trends/by/woeid/1", keys=BEARER),) * 2,
-        "0.020",
-    ),
-    "counts": (
-        (lambda box: box.ask("GET", "/2/posts/counts/recent", keys=BEARER, query="coffee"),),
-        "0.005",
-    ),
+    "trends twice": ((lambda box: box.ask("GET", "/2/trends/by/woeid/1", keys=BEARER),) * 2,
+                     "0.020"),
+    "counts": ((lambda box: box.ask("GET", "/2/posts/counts/recent", keys=BEARER, query="coffee"),),
+               "0.005"),
     "another app pays by itself": (
-        (
-            read("/2/users", ids=OTHER),
-            lambda box: box.ask("GET", "/2/users", keys=NORTHBIKE, ids=OTHER),
-        ),
+        (read("/2/users", ids=OTHER),
+         lambda box: box.ask("GET", "/2/users", keys=NORTHBIKE, ids=OTHER)),
         "0.020",
     ),
-    "the next day": (
-        (read("/2/users/me"), lambda box: box.advance(hours=12), read("/2/users/me")),
-        "0.020",
-    ),
+    "the next day": ((read("/2/users/me"), lambda box: box.advance(hours=12), read("/2/users/me")),
+                     "0.020"),
     "what has no price is not paid for": (
         (lambda box: box.client.put("/_mock/clock", json=MAY), other_owner, read_a_liked_post),
-        "0.005",
-    ),
+        "0.005"),
     "advertising is not billed": ((read("/12/accounts"),), "0.000"),
-}
+}  # fmt: skip
 
 
 @pytest.fixture

@@ -78,31 +78,19 @@ FAULTS = {
     "no row": ({"prices": [1]}, "prices[0]: expected an object with from, classes, events; got 1"),
     "no day": ({"prices": [{}]}, "prices[0]: from is missing"),
     "other day": ({"prices": [{"from": "2026-4-1"}]}, "prices[0].from: expected a day such as"),
-    "no classes": (
-        {"prices": [{"from": "2026-04-20", "classes": []}]},
-        "prices[0].classes: expected an object with",
-    ),
-    "unknown class": (
-        '{"prices": [{"from": "2026-04-20",\n  "classes": {"Posts: Raed": "1"}}]}',
-        "Posts: Raed: \"Posts: Raed\" is unknown here. Did you mean 'Posts: Read'?",
-    ),
-    "negative": (
-        {"prices": [{"from": "2026-04-20", "classes": {"Trends": "-0.1"}}]},
-        "prices[0].classes.Trends: expected a price in US dollars",
-    ),
-    "too high": (
-        {"prices": [{"from": "2026-04-20", "classes": {"Trends": "1000.000001"}}]},
-        "0 to 1000",
-    ),
-    "too fine": (
-        {"prices": [{"from": "2026-04-20", "classes": {"Trends": "0.0000001"}}]},
-        "up to 6 decimals",
-    ),
-    "no price": (
-        {"prices": [{"from": "2026-04-20", "events": {"like.create": True}}]},
-        "prices[0].events.like.create: expected a price",
-    ),
-}
+    "no classes": ({"prices": [{"from": "2026-04-20", "classes": []}]},
+                   "prices[0].classes: expected an object with"),
+    "unknown class": ('{"prices": [{"from": "2026-04-20",\n  "classes": {"Posts: Raed": "1"}}]}',
+                      "Posts: Raed: \"Posts: Raed\" is unknown here. Did you mean 'Posts: Read'?"),
+    "negative": ({"prices": [{"from": "2026-04-20", "classes": {"Trends": "-0.1"}}]},
+                 "prices[0].classes.Trends: expected a price in US dollars"),
+    "too high": ({"prices": [{"from": "2026-04-20", "classes": {"Trends": "1000.000001"}}]},
+                 "0 to 1000"),
+    "too fine": ({"prices": [{"from": "2026-04-20", "classes": {"Trends": "0.0000001"}}]},
+                 "up to 6 decimals"),
+    "no price": ({"prices": [{"from": "2026-04-20", "events": {"like.create": True}}]},
+                 "prices[0].events.like.create: expected a price"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", FAULTS)

@@ -21,16 +21,13 @@ def test_the_ids_are_those_of_the_platform() -> None:
     assert sorted(OPERATION_IDS) == sorted(op.id for op in Platform().operations)
 
 
-@pytest.mark.parametrize(
-    ("text", "inside"),
-    [
-        ("line_items.*", IDS[:2]),
-        (" line_items.get , oauth* ", (IDS[0], *IDS[2:])),
-        ("oauth.*", IDS[2:3]),
-        ("*", IDS),
-        ("*.list,", IDS[1:2]),
-    ],
-)
+@pytest.mark.parametrize(("text", "inside"), [
+    ("line_items.*", IDS[:2]),
+    (" line_items.get , oauth* ", (IDS[0], *IDS[2:])),
+    ("oauth.*", IDS[2:3]),
+    ("*", IDS),
+    ("*.list,", IDS[1:2]),
+])  # fmt: skip
 def test_patterns_choose_operations(text: str, inside: tuple[str, ...]) -> None:
     """They are separated by commas; a star is any text."""
     scope = CoverageScope.read(text, IDS)
@@ -43,19 +40,16 @@ def test_without_patterns_everything_is_inside() -> None:
     assert all(map(CoverageScope().includes, IDS))
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("line_item.*", "'line_item.*' matches no operation; did you mean 'line_items.*'?"),
-        ("line_items.gte", "'line_items.gte' matches no operation; did you mean 'line_items.get'?"),
-        ("lineitems.ge*", "'lineitems.ge*' matches no operation; did you mean 'line_items.get'?"),
-        ("oath*", "'oath*' matches no operation; did you mean 'oauth.*'?"),
-        ("Line_items.*", "'Line_items.*' matches no operation; did you mean 'line_items.*'?"),
-        ("zzz", "'zzz' matches no operation ("),
-        ("oauth*,zzz,yyy", "'zzz' matches no operation; 'yyy' matches no operation ("),
-        (" , ", "no pattern is given; write one such as 'line_items.*,oauth*'"),
-    ],
-)
+@pytest.mark.parametrize(("text", "told"), [
+    ("line_item.*", "'line_item.*' matches no operation; did you mean 'line_items.*'?"),
+    ("line_items.gte", "'line_items.gte' matches no operation; did you mean 'line_items.get'?"),
+    ("lineitems.ge*", "'lineitems.ge*' matches no operation; did you mean 'line_items.get'?"),
+    ("oath*", "'oath*' matches no operation; did you mean 'oauth.*'?"),
+    ("Line_items.*", "'Line_items.*' matches no operation; did you mean 'line_items.*'?"),
+    ("zzz", "'zzz' matches no operation ("),
+    ("oauth*,zzz,yyy", "'zzz' matches no operation; 'yyy' matches no operation ("),
+    (" , ", "no pattern is given; write one such as 'line_items.*,oauth*'"),
+])  # fmt: skip
 def test_patterns_without_operation_are_refused(text: str, told: str) -> None:
     """Each is named, with the nearest operation or family."""
     with pytest.raises(BadPatterns) as caught:

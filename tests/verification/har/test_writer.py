@@ -114,16 +114,13 @@ def test_no_place_shows_a_secret(place: str, secrets: Callable[[], Secrets | Non
     assert "[redacted" in show(entry)
 
 
-@pytest.mark.parametrize(
-    "spelled",
-    [
-        SECRET, QUOTED, re.sub("%..", lambda m: m[0].lower(), QUOTED), quote_plus(SECRET),
-        quote(QUOTED), ESCAPED,
-        "".join(f"%{ord(each):02X}" for each in SECRET), json.dumps({"a": SECRET}),
-        json.dumps(json.dumps({"a": SECRET})), "".join(f"&#{ord(each)};" for each in SECRET),
-        SECRET.replace("/", "\\/"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("spelled", [
+    SECRET, QUOTED, re.sub("%..", lambda m: m[0].lower(), QUOTED), quote_plus(SECRET),
+    quote(QUOTED), ESCAPED,
+    "".join(f"%{ord(each):02X}" for each in SECRET), json.dumps({"a": SECRET}),
+    json.dumps(json.dumps({"a": SECRET})), "".join(f"&#{ord(each)};" for each in SECRET),
+    SECRET.replace("/", "\\/"),
+])  # fmt: skip
 def test_a_known_secret_is_found_wherever_it_is_repeated(spelled: str) -> None:
     """What was in a header once is replaced in every text, in every spelling, in later entries."""
     secrets = Secrets()
@@ -135,15 +132,11 @@ def test_a_known_secret_is_found_wherever_it_is_repeated(spelled: str) -> None:
     assert "[redacted-1]" in entry["response"]["content"]["text"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "body"),
-    [
-        (MULTIPART, f'--b\r\nContent-Disposition: form-data; name="pin"\r\n\r\n{SECRET}\r\n--b--'),
-        (JSON, '{"access_token": ' + json.dumps(SECRET) + ', "expi'),
-        (("Content-Type", "text/html"), f'<input name="authenticity_token" value="{SECRET}">'),
-    ],
-    ids=["field of a multipart form", "JSON that was cut", "hidden field of a page"],
-)  # fmt: skip
+@pytest.mark.parametrize(("kind", "body"), [
+    (MULTIPART, f'--b\r\nContent-Disposition: form-data; name="pin"\r\n\r\n{SECRET}\r\n--b--'),
+    (JSON, '{"access_token": ' + json.dumps(SECRET) + ', "expi'),
+    (("Content-Type", "text/html"), f'<input name="authenticity_token" value="{SECRET}">'),
+], ids=["field of a multipart form", "JSON that was cut", "hidden field of a page"])  # fmt: skip
 def test_what_the_journal_finds_is_learned(kind: tuple[str, str], body: str) -> None:
     """Wherever the journal hides a secret, an archive knows it from there on."""
     secrets = Secrets()

@@ -21,19 +21,16 @@ FRESH = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ({"id": "14m", "name": "14m"}, {"id": "abcde", "name": "14m"}),
-        ({"user_id": 77, "count": 77}, {"user_id": 1990000000000000001, "count": 77}),
-        ({"line_item_ids": ["itttx", "14m"]}, {"line_item_ids": ["newid", "abcde"]}),
-        ({"card_uri": "card://14m"}, {"card_uri": "card://abcde"}),
-        ({"message": "The line item itttx of 14m"}, {"message": "The line item newid of 14m"}),
-        ({"media_keys": ["3_1800000000000000001"]}, {"media_keys": ["3_1990000000000000002"]}),
-        ({"name": "itttxyz", "more": "my_itttx"}, {"name": "itttxyz", "more": "my_itttx"}),
-        ({"itttx": {"id": True}, "14m": None}, {"newid": {"id": True}, "14m": None}),
-    ],
-)
+@pytest.mark.parametrize(("value", "expected"), [
+    ({"id": "14m", "name": "14m"}, {"id": "abcde", "name": "14m"}),
+    ({"user_id": 77, "count": 77}, {"user_id": 1990000000000000001, "count": 77}),
+    ({"line_item_ids": ["itttx", "14m"]}, {"line_item_ids": ["newid", "abcde"]}),
+    ({"card_uri": "card://14m"}, {"card_uri": "card://abcde"}),
+    ({"message": "The line item itttx of 14m"}, {"message": "The line item newid of 14m"}),
+    ({"media_keys": ["3_1800000000000000001"]}, {"media_keys": ["3_1990000000000000002"]}),
+    ({"name": "itttxyz", "more": "my_itttx"}, {"name": "itttxyz", "more": "my_itttx"}),
+    ({"itttx": {"id": True}, "14m": None}, {"newid": {"id": True}, "14m": None}),
+])  # fmt: skip
 def test_values(value: Any, expected: Any) -> None:
     """Short ids are replaced only where ids belong, long ones as words of any text."""
     assert expected == IdTranslation(FRESH).rewrite_value(value)

@@ -36,8 +36,7 @@ ACCOUNT = "https://ads-api.x.com/12/accounts/abc"
 WEBHOOK_BODY = {
     "data": {
         "event_uuid": "u1", "filter": {"user_id": "77"}, "event_type": "post.create", "tag": "t",
-        "payload": {"id": "5", "text": "hello"},
-    }
+        "payload": {"id": "5", "text": "hello"}}
 }  # fmt: skip
 
 

@@ -173,30 +173,27 @@ def test_what_would_be_left_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert not (tmp_path / "made").exists()
 
 
-@pytest.mark.parametrize(
-    ("name", "beside", "parent", "kind"),
-    [
-        ("in_reply_to_screen_name", "", "", "handle"),
-        ("usernames", "", "", "handle"),
-        ("name", "username", "", "name"),
-        ("name", "budget_optimization", "", None),
-        ("name", "member_count", "", "text"),
-        ("name", "place_type", "", "address"),
-        ("name", "id", "domain", None),
-        ("description", "name", "entity", None),
-        ("description", "username", "", "text"),
-        ("title", "detail", "", None),
-        ("profile_image_url_https", "", "", "picture"),
-        ("url", "media_key", "", "picture"),
-        ("url", "indices", "", "link"),
-        ("url", "webhook_id", "", None),
-        ("value", "value tag", "", "query"),
-        ("value", "value parameter", "", None),
-        ("_confirmed_email", "", "", "address"),
-        ("address_country", "", "", None),
-        ("client_ip", "", "", "address"),
-    ],
-)
+@pytest.mark.parametrize(("name", "beside", "parent", "kind"), [
+    ("in_reply_to_screen_name", "", "", "handle"),
+    ("usernames", "", "", "handle"),
+    ("name", "username", "", "name"),
+    ("name", "budget_optimization", "", None),
+    ("name", "member_count", "", "text"),
+    ("name", "place_type", "", "address"),
+    ("name", "id", "domain", None),
+    ("description", "name", "entity", None),
+    ("description", "username", "", "text"),
+    ("title", "detail", "", None),
+    ("profile_image_url_https", "", "", "picture"),
+    ("url", "media_key", "", "picture"),
+    ("url", "indices", "", "link"),
+    ("url", "webhook_id", "", None),
+    ("value", "value tag", "", "query"),
+    ("value", "value parameter", "", None),
+    ("_confirmed_email", "", "", "address"),
+    ("address_country", "", "", None),
+    ("client_ip", "", "", "address"),
+])  # fmt: skip
 def test_keys_say_what_a_value_is(name: str, beside: str, parent: str, kind: str | None) -> None:
     """By its key and those beside it, a value is personal or not."""
     assert kind == find_kind(name, frozenset(beside.split()), parent)

@@ -90,21 +90,18 @@ def test_signatures(box: Sandbox, scheme: str) -> None:
     assert found.startswith({"oauth1": "OAuth ", "oauth1-app": "OAuth "}.get(scheme, "B"))
 
 
-@pytest.mark.parametrize(
-    ("state", "params", "status", "said"),
-    [
-        ("unknown", {}, 422, "'unknown' is not a state of this sandbox"),
-        (BEGINNING, {"clock": "soon"}, 422, "cannot be reached"),
-        (BEGINNING, {"records": [1]}, 422, "cannot be reached"),
-        (BEGINNING, {"records": {"nothing": [{"id": "1"}]}}, 422, "cannot be reached"),
-        (BEGINNING, {"scenarios": [{"name": "nothing"}]}, 404, "nothing"),
-        (SIGNED, {"scheme": "magic"}, 422, "'magic' is not a kind of credentials"),
-        (SIGNED, {"scheme": "oauth1"}, 422, "cannot be reached"),
-        (SIGNED, {"scheme": "oauth1", "user": "1"}, 404, "The world has no token"),
-        (EVENT, {"event": "0"}, 404, "The world has no event '0'"),
-        (EVENT, {"event": ["x"]}, 422, "cannot be reached"),
-    ],
-)
+@pytest.mark.parametrize(("state", "params", "status", "said"), [
+    ("unknown", {}, 422, "'unknown' is not a state of this sandbox"),
+    (BEGINNING, {"clock": "soon"}, 422, "cannot be reached"),
+    (BEGINNING, {"records": [1]}, 422, "cannot be reached"),
+    (BEGINNING, {"records": {"nothing": [{"id": "1"}]}}, 422, "cannot be reached"),
+    (BEGINNING, {"scenarios": [{"name": "nothing"}]}, 404, "nothing"),
+    (SIGNED, {"scheme": "magic"}, 422, "'magic' is not a kind of credentials"),
+    (SIGNED, {"scheme": "oauth1"}, 422, "cannot be reached"),
+    (SIGNED, {"scheme": "oauth1", "user": "1"}, 404, "The world has no token"),
+    (EVENT, {"event": "0"}, 404, "The world has no event '0'"),
+    (EVENT, {"event": ["x"]}, 422, "cannot be reached"),
+])  # fmt: skip
 def test_states_that_cannot_be_reached(
     box: Sandbox, state: str, params: Any, status: int, said: str
 ) -> None:

@@ -151,19 +151,15 @@ def drop_media_type(asked: Request, response: Response) -> None:
 LIST = "/line_items"
 
 
-@pytest.mark.parametrize(
-    ("patch", "said"),
-    [
-        (answer_otherwise, "expected 200 but was 202"),
-        (on(LIST, each(lambda record: record.pop("campaign_id"))), "campaign_id"),
-        (on(LIST, each(lambda record: record.update(deleted="no"))), "deleted"),
-        (on(LIST, each(lambda record: record.update(entity_status="ASLEEP"))), "ASLEEP"),
-        (on(LIST, each(lambda record: record.update(created_at="yesterday"))), "yesterday"),
-        (on(LIST, each(lambda record: record.update(id=17))), "17"),
-        (drop_media_type, "Content-Type"),
-    ],
-    ids=["status", "key", "type", "enumeration", "moment", "id", "header"],
-)
+@pytest.mark.parametrize(("patch", "said"), [
+    (answer_otherwise, "expected 200 but was 202"),
+    (on(LIST, each(lambda record: record.pop("campaign_id"))), "campaign_id"),
+    (on(LIST, each(lambda record: record.update(deleted="no"))), "deleted"),
+    (on(LIST, each(lambda record: record.update(entity_status="ASLEEP"))), "ASLEEP"),
+    (on(LIST, each(lambda record: record.update(created_at="yesterday"))), "yesterday"),
+    (on(LIST, each(lambda record: record.update(id=17))), "17"),
+    (drop_media_type, "Content-Type"),
+], ids=["status", "key", "type", "enumeration", "moment", "id", "header"])  # fmt: skip
 def test_a_sandbox_that_differs_is_found(
     recorded: Recorded, other: Differing, tmp_path: Path, patch: Patch, said: str
 ) -> None:
@@ -202,10 +198,8 @@ def test_the_file_has_no_secrets(recorded: Recorded) -> None:
 
 
 DELIVERY = {
-    "data": {
-        "event_uuid": "u1", "filter": {"user_id": "77"}, "event_type": "post.create",
-        "payload": {"id": "5", "text": "hello"},
-    }
+    "data": {"event_uuid": "u1", "filter": {"user_id": "77"}, "event_type": "post.create",
+             "payload": {"id": "5", "text": "hello"}}
 }  # fmt: skip
 
 
