@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from mock_platform.verification.importing.folder import ImportOptions, import_har
 from mock_platform.verification.importing.ids import IdTranslation, make_fresh
 from mock_platform.verification.importing.result import describe
-from tests.verification.har.support import make_entry, write_har
-from tests.verification.importing.support import read_words
+from tests.verification.har.support import make_entry
+from tests.verification.importing.support import import_entries, read_table, read_words
 
 ACCOUNT = "18ce5zzz9"
 FRESH = {
@@ -77,20 +76,20 @@ def test_a_recording(tmp_path: Path) -> None:
     }
     delivery = {"mimeType": "application/json", "text": json.dumps(event)}
     user = {"data": {"id": "8150815", "name": "Ada", "username": "ada_l"}}
-    file = write_har(
+
+    report = import_entries(
         tmp_path,
         make_entry(url=f"{base}/campaigns", text=json.dumps(shown)),
         make_entry(url=f"{base}/campaigns/c9xyz", status=404, text=json.dumps(refused)),
         make_entry(url="https://api.x.com/2/users/8150815", text=json.dumps(user)),
         make_entry(method="POST", url="https://hooks.example.org/in", posted=delivery),
+        ids="map",
     )
-
-    report = import_har(file, tmp_path / "made", ImportOptions(ids="map"))
 
     assert {"c9xyz", ACCOUNT, "8150815", "f9abc"} == report.ids.keys()
     assert 3 == report.answered
     assert set() == report.ids.keys() & read_words(report.folder)
-    (kept,) = json.loads((report.folder / "events.json").read_text())
+    (kept,) = read_table(report, "events")
     assert (
         report.ids["8150815"]
         == kept["_user_id"]
