@@ -10,7 +10,7 @@ from mock_platform.platform import Platform
 from mock_platform.verification.coverage.gate import BadBaseline, CoverageScope, Gate, read_baseline
 from mock_platform.verification.coverage.pages import render
 from tests.control.support import call, fields
-from tests.support import BEARER, sandbox
+from tests.support import BEARER, Sandbox
 from tests.verification.coverage.test_document import LIST, coverage, row
 
 IDS = ("line_items.get", "line_items.list", "oauth.request_token", "oauth2.token")
@@ -58,9 +58,8 @@ def test_patterns_without_operation_are_refused(text: str, told: str) -> None:
     assert str(caught.value).startswith(told)
 
 
-def test_a_coverage_is_restricted() -> None:
+def test_a_coverage_is_restricted(box: Sandbox) -> None:
     """Operations, totals, percentage and problem types are those of the scope alone."""
-    box = sandbox()
     box.call("GET", f"{LIST}?count=2")
     box.call("GET", "/12/accounts")
     whole = coverage(box)
@@ -78,24 +77,23 @@ def test_a_coverage_is_restricted() -> None:
     assert {row["operation"] for row in found["never_seen"]} <= set(ids)
 
 
-def test_the_route_refuses_patterns_without_operation() -> None:
+def test_the_route_refuses_patterns_without_operation(box: Sandbox) -> None:
     """With the name of the parameter and what was meant."""
-    answer = call(sandbox(), "GET", "/coverage?only=line_item.*")
+    answer = call(box, "GET", "/coverage?only=line_item.*")
 
     assert (400, ["only"]) == (answer.status_code, fields(answer))
     assert "did you mean 'line_items.*'?" in answer.get_json()["detail"]
 
 
-def test_names_of_the_query_are_those_on_the_wire() -> None:
+def test_names_of_the_query_are_those_on_the_wire(box: Sandbox) -> None:
     """A misspelt parameter is refused with the known ones."""
-    detail = call(sandbox(), "GET", "/coverage?onyl=x").get_json()["detail"]
+    detail = call(box, "GET", "/coverage?onyl=x").get_json()["detail"]
 
     assert "\"onyl\" is unknown here. Did you mean 'only'? Allowed: format, only." in detail
 
 
-def test_what_was_covered_is_a_line_each() -> None:
+def test_what_was_covered_is_a_line_each(box: Sandbox) -> None:
     """Sorted, without counts and dates: the same coverage writes the same file."""
-    box = sandbox()
     for _ in range(2):
         box.call("GET", f"{LIST}?count=2")
         box.call("GET", "/12/accounts/zz/line_items")
@@ -108,23 +106,23 @@ def test_what_was_covered_is_a_line_each() -> None:
     assert first == render(coverage(box), "baseline")
 
 
-def test_a_written_baseline_is_kept_by_the_same_coverage() -> None:
+def test_a_written_baseline_is_kept_by_the_same_coverage(box: Sandbox) -> None:
     """What is written can be read, and has lost nothing; with less, the lost lines are named."""
-    more, less = sandbox(), sandbox()
-    for box in (more, less):
-        box.call("GET", f"{LIST}?count=2")
-    more.call("GET", "/12/accounts", keys=BEARER)
-    baseline = read_baseline(render(coverage(more), "baseline"), "a", OPERATION_IDS)
+    box.call("GET", f"{LIST}?count=2")
+    less = coverage(box)
+    box.call("GET", "/12/accounts", keys=BEARER)
+    more = coverage(box)
+    baseline = read_baseline(render(more, "baseline"), "a", OPERATION_IDS)
 
-    assert [] == baseline.find_lost(coverage(more), CoverageScope())
-    assert ["accounts.list 200"] == baseline.find_lost(coverage(less), CoverageScope())
-    assert [] == baseline.find_lost(coverage(less), CoverageScope(("line_items.*",)))
+    assert [] == baseline.find_lost(more, CoverageScope())
+    assert ["accounts.list 200"] == baseline.find_lost(less, CoverageScope())
+    assert [] == baseline.find_lost(less, CoverageScope(("line_items.*",)))
     assert ["accounts.list 200", "line_items.list 200"] == baseline.find_lost(None, CoverageScope())
 
 
-def test_outcomes_that_nothing_documents_are_not_in_it() -> None:
+def test_outcomes_that_nothing_documents_are_not_in_it(box: Sandbox) -> None:
     """A scenario can make up any answer; that is not part of the contract."""
-    found = coverage(sandbox())
+    found = coverage(box)
     outcome = {"status": 418, "code": "", "documented": False, "count": 1}
     outcomes = row(found, "accounts.list")["outcomes"]
 
@@ -158,9 +156,8 @@ def test_faults_have_their_place() -> None:
     assert "a.baseline:5:1: there is no operation 'zzz'." == last
 
 
-def test_a_gate_has_all_its_conditions() -> None:
+def test_a_gate_has_all_its_conditions(box: Sandbox) -> None:
     """Percentage and baseline fail by themselves; without conditions nothing fails."""
-    box = sandbox()
     found = coverage(box)
     baseline = read_baseline("line_items.get 200\nline_items.list 200\n", "a", OPERATION_IDS)
 

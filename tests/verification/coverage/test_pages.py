@@ -13,7 +13,7 @@ from tests.support import Sandbox, sandbox
 from tests.verification.coverage.test_document import LIST, coverage
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def box() -> Sandbox:
     """A sandbox that was asked for a few things."""
     box = sandbox()
