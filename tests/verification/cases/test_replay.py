@@ -166,19 +166,10 @@ def use_tools(world: WorldFace) -> None:
     session.delete("/ads/mcp", headers=own)
 
 
-SESSIONS = (
-    write_posts,
-    change_beside,
-    limit_again,
-    use_tools,
-    break_answers,
-    send_bodies,
-    sign_in,
+@pytest.mark.parametrize("act", [
+    write_posts, change_beside, limit_again, use_tools, break_answers, send_bodies, sign_in,
     write_at_once,
-)
-
-
-@pytest.mark.parametrize("act", SESSIONS, ids=lambda act: act.__name__)
+], ids=lambda act: act.__name__)  # fmt: skip
 @pytest.mark.parametrize("where", ["default", "another, stopped", "own credentials"])
 def test_every_answer_is_the_recorded_one(
     repeat: Repeat, act: Callable[[WorldFace], None], where: str

@@ -33,18 +33,12 @@ def test_every_class_has_a_price() -> None:
 
 def test_own_prices_come_first(tmp_path: Path) -> None:
     """From their day on, whatever the public list says later; null takes a price away."""
-    own = {
-        "includes_are_free": True,
-        "prices": [
-            {"from": "2026-08-01", "classes": {"Trends": None}},
-            {
-                "from": "2026-01-01",
-                "classes": {"Post: Create": 0.02, "User: Read": "0.0005"},
-                "events": {"like.create": "0.003"},
-            },
-        ],
-    }
-    prices = read_prices(write(tmp_path, own))
+    classes = {"Post: Create": 0.02, "User: Read": "0.0005"}
+    rows = [
+        {"from": "2026-08-01", "classes": {"Trends": None}},
+        {"from": "2026-01-01", "classes": classes, "events": {"like.create": "0.003"}},
+    ]
+    prices = read_prices(write(tmp_path, {"includes_are_free": True, "prices": rows}))
     before, after = prices.find(date(2025, 12, 31)), prices.find(TODAY)
 
     assert write_usd(before.classes["User: Read"]) == "0.010"

@@ -248,13 +248,8 @@ def test_names_across_files(tmp_path: Path) -> None:
     (tmp_path / "app" / "settings.py").write_text('URL = "https://api.x.com/2"\nimport app.main')
     found = found_in(
         tmp_path / "app",
-        main_py="""\
-        import requests
-        from .settings import URL
-        from app import settings
-        requests.get(URL + "/users/me")
-        requests.get(f"{settings.URL}/users/me")
-        """,
+        main_py="import requests\nfrom .settings import URL\nfrom app import settings\n"
+        'requests.get(URL + "/users/me")\nrequests.get(f"{settings.URL}/users/me")',
         urls_js="module.exports = { root: 'https://api.x.com/2', ...more };",
         use_js="const urls = require('./urls');\nfetch(`${urls.root}/users/me`);",
     )
@@ -288,14 +283,11 @@ def test_broken_files_are_named_with_their_place(tmp_path: Path) -> None:
 
 def test_what_is_no_valid_syntax_is_passed_over(tmp_path: Path) -> None:
     """The rest of a file is read; the fault has the line of the part that is left out."""
-    reading = read(
-        tmp_path,
-        bot_js="""\
-        fetch("https://api.x.com/2/users/me");
-        const page = <p>you & me</p>;
-        fetch("https://api.x.com/2/tweets", { method: "POST" });
-        """,
+    text = (
+        'fetch("https://api.x.com/2/users/me");\nconst page = <p>you & me</p>;\n'
+        'fetch("https://api.x.com/2/tweets", { method: "POST" });'
     )
+    reading = read(tmp_path, bot_js=text)
 
     assert [1, 3] == [each.line for each in reading.found]
     assert [("bot.js", 2)] == [(each.file, each.line) for each in reading.faults]

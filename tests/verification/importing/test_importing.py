@@ -54,10 +54,10 @@ class Imported:
 def read_answers(box: Sandbox) -> Answers:
     """Path, status and body of each answer in the journal of a sandbox."""
     return [
-        (entry.url, entry.status, entry.response_body if not entry.response_body.startswith(b"{")
-         else json.loads(entry.response_body))
+        (entry.url, entry.status, json.loads(body) if body.startswith(b"{") else body)
         for entry in box.world.journal
-    ]  # fmt: skip
+        for body in (entry.response_body,)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -496,16 +496,12 @@ def test_an_import_ends_when_no_rule_helps(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr("mock_platform.verification.importing.folder.load_base", load)
     picture = {"size": 2, "mimeType": "image/png", "text": "//4=", "encoding": "base64"}
     told: list[str] = []
+    file = write_har(tmp_path, make_answer({"id": "abc"}), make_entry(url=ACCOUNT, content=picture))
 
-    report = import_har(
-        write_har(tmp_path, make_answer({"id": "abc"}), make_entry(url=ACCOUNT, content=picture)),
-        tmp_path / "made",
-        progress=told.append,
-    )
+    report = import_har(file, tmp_path / "made", progress=told.append)
 
-    assert (1, ["Round 1", "Round 2", "Round 3"]) == (
-        report.answered, [text.partition(":")[0] for text in told if text.startswith("Round")],
-    )  # fmt: skip
+    rounds = [text.partition(":")[0] for text in told if text.startswith("Round")]
+    assert (1, ["Round 1", "Round 2", "Round 3"]) == (report.answered, rounds)
     assert [True, False] == [settings.default_fixtures for settings in read]
 
 

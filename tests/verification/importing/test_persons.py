@@ -24,25 +24,20 @@ API = "https://api.x.com"
 TEXT = "Lunch with @ben_okri at Café Müller, call 030 5550142 or ada@lovelace.org #Zürich 🙂 &amp;"
 HASH = TEXT.index("#")
 USER = {
-    "id": "815081508150815",
-    "username": "AdaLovelace",
-    "name": "Ada Lovelace",
+    "id": "815081508150815", "username": "AdaLovelace", "name": "Ada Lovelace",
     "description": "Countess of Lovelace. Numbers & engines https://t.co/Xy12Zw",
-    "location": "Marylebone, London",
-    "url": "https://lovelace.org/ada",
+    "location": "Marylebone, London", "url": "https://lovelace.org/ada",
     "profile_image_url": "https://pbs.twimg.com/profile_images/1/ada_normal.jpg",
-}
+}  # fmt: skip
 POST = {
-    "id": "1990000000000000123",
-    "text": TEXT,
-    "author_id": USER["id"],
+    "id": "1990000000000000123", "text": TEXT, "author_id": USER["id"],
     "created_at": "2026-02-28T10:00:00.000Z",
     "geo": {"coordinates": {"type": "Point", "coordinates": [-0.15, 51.52]}},
     "entities": {
         "mentions": [{"start": 11, "end": 20, "username": "ben_okri", "id": "77001122334455667"}],
         "hashtags": [{"start": HASH, "end": HASH + 7, "tag": "Zürich"}],
     },
-}
+}  # fmt: skip
 SECRETS = (
     "AdaLovelace", "Ada Lovelace", "ben_okri", "Countess", "Marylebone", "lovelace.org",
     "ada_normal", "Müller", "5550142", "Zürich", "51.52", "grace_hopper", "Murray Hopper",

@@ -113,12 +113,9 @@ def test_a_schema_that_contains_itself() -> None:
 
 def test_original_names_have_the_rules_of_the_neutral_ones() -> None:
     """Keys and values of enumerations with original names are matched by the neutral schema."""
-    schema = {
-        "properties": {
-            "product_type": {"enum": ["MEDIA", "PROMOTED_POSTS"]},
-            "post_ids": {"type": "array", "items": {"type": "integer"}},
-        }
-    }
+    ids = {"type": "array", "items": {"type": "integer"}}
+    kinds = {"enum": ["MEDIA", "PROMOTED_POSTS"]}
+    schema = {"properties": {"product_type": kinds, "post_ids": ids}}
     matcher = Matcher({}, frozenset(), originals=ORIGINAL_NAMES.pairs["ads"])
 
     matcher.match([{"product_type": "PROMOTED_TWEETS", "tweet_ids": [1]}], schema)

@@ -22,16 +22,11 @@ from tests.verification.har.support import make_entry
 from tests.verification.pact.verifying import verify
 
 pytestmark = pytest.mark.live
-
-
 SECRET_KEYS = ("password", "access_token", "access_token_secret", "oauth2_access_token")
 NEW_ITEM = {
-    "product_type": "PROMOTED_POSTS",
-    "placements": "ALL_ON_PLATFORM",
-    "objective": "WEBSITE_CLICKS",
-    "campaign_id": "8wku2",
-    "bid_strategy": "AUTO",
-}
+    "product_type": "PROMOTED_POSTS", "placements": "ALL_ON_PLATFORM", "campaign_id": "8wku2",
+    "objective": "WEBSITE_CLICKS", "bid_strategy": "AUTO",
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -187,11 +182,8 @@ def test_the_file_has_no_secrets(recorded: Recorded) -> None:
     text = json.dumps(recorded.pact)
     with MockPlatform.start() as platform:
         held = platform.credentials
-    secrets = [
-        held["bearer_token"],
-        *(held["user"][k] for k in SECRET_KEYS),
-        held["app"]["consumer_secret"],
-    ]
+    secrets = [held["bearer_token"], held["app"]["consumer_secret"]]
+    secrets += [held["user"][key] for key in SECRET_KEYS]
 
     assert [] == [secret for secret in secrets if secret in text]
     assert "oauth_signature=" not in text
