@@ -174,9 +174,7 @@ def forward(
     return ServerThread(Forwarder(upstream, found.append, keep_host=keep_host)), found
 
 
-def test_the_session_of_a_console_is_neither_passed_on_nor_recorded(
-    service: str, session: requests.Session
-) -> None:
+def test_the_session_of_a_console_stays_here(service: str, session: requests.Session) -> None:
     """Browsers send the cookies of a host to all its ports: those of a console stay out."""
     server, found = forward(Upstream(service))
     with server:

@@ -20,6 +20,7 @@ from mock_platform.verification.cases.replay import replay
 from mock_platform.verification.cases.writing import write_case
 
 Members = dict[str, bytes]
+Change = Callable[[Any], Any]
 
 
 @pytest.fixture(scope="module")
@@ -109,9 +110,7 @@ def test_a_bomb(tmp_path: Path, members: Members, monkeypatch: pytest.MonkeyPatc
     (lambda _: b"{}", "`mock-platform case FILE` writes one"),
     (lambda data: data[:60] + bytes(100) + data[160:], "case.json is damaged"),
 ])  # fmt: skip
-def test_damage(
-    tmp_path: Path, members: Members, spoil: Callable[[bytes], bytes], text: str
-) -> None:
+def test_damage(tmp_path: Path, members: Members, spoil: Change, text: str) -> None:
     """A file that is cut off, empty, something else, or broken inside."""
     file = write(tmp_path, members)
     file.write_bytes(spoil(file.read_bytes()))
@@ -141,7 +140,7 @@ FILE = {
 }
 
 
-def put(*path: Any) -> Callable[[Any], None]:
+def put(*path: Any) -> Change:
     """Sets the last value at the place before it."""
 
     def change(value: Any) -> None:
@@ -175,7 +174,7 @@ def put(*path: Any) -> Callable[[Any], None]:
     ("state.json", put("tables", "nonsense", []), "tables.nonsense: is no table"),
 ])  # fmt: skip
 def test_values_that_no_world_has(
-    tmp_path: Path, members: Members, member: str, change: Callable[[Any], None], text: str
+    tmp_path: Path, members: Members, member: str, change: Change, text: str
 ) -> None:
     """The refusal names the member and the place in it."""
     value = json.loads(members[member])
@@ -189,9 +188,7 @@ def test_values_that_no_world_has(
     ("data", "text"),
     [(b"{", "not valid JSON"), (b"[" * 500 + b"]" * 500, "nested"), (b"[]", ""), (b"\xff", "not")],
 )
-def test_members_that_are_no_json(
-    tmp_path: Path, members: Members, member: str, data: bytes, text: str
-) -> None:
+def test_no_json(tmp_path: Path, members: Members, member: str, data: bytes, text: str) -> None:
     """Or are nested too deeply, or another value."""
     found = refuse(write(tmp_path, members | {member: data}))
 

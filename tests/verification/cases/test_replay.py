@@ -26,6 +26,7 @@ from mock_platform.verification.cases.replay import Replay, replay
 CALLBACK = "http://127.0.0.1:8090/callback"
 SMALL = Settings(dataset="small")
 Repeat = Callable[[WorldFace], Replay]
+Act = Callable[[WorldFace], None]
 
 
 def write_posts(world: WorldFace) -> None:
@@ -171,9 +172,7 @@ def use_tools(world: WorldFace) -> None:
     write_at_once,
 ], ids=lambda act: act.__name__)  # fmt: skip
 @pytest.mark.parametrize("where", ["default", "another, stopped", "own credentials"])
-def test_every_answer_is_the_recorded_one(
-    repeat: Repeat, act: Callable[[WorldFace], None], where: str
-) -> None:
+def test_every_answer_is_the_recorded_one(repeat: Repeat, act: Act, where: str) -> None:
     """In the default world and others, which draw other ids, whatever the session does."""
     # The records of followers, which take most of the time, are in one of the three.
     dataset: Any = "social" if where == "default" else "small"
@@ -300,9 +299,7 @@ def test_differences_name_request_place_and_both_values(tmp_path: Path) -> None:
     ("key", "value", "text"),
     [("_turn", None, "entry 0"), ("_at", "noon", "_at: not an ISO 8601"), ("_mock", 1, "_mock")],
 )
-def test_entries_of_elsewhere_are_refused(
-    tmp_path: Path, key: str, value: object, text: str
-) -> None:
+def test_entries_of_elsewhere(tmp_path: Path, key: str, value: object, text: str) -> None:
     """An archive that no case has is named with its place."""
     with MockPlatform.start(SMALL) as platform:
         platform.session(auth="bearer").get("/2/users/2244994945")

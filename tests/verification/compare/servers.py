@@ -24,11 +24,12 @@ from mock_platform.verification.compare.check import check
 from mock_platform.verification.compare.client import (
     HttpClient,
     ProbeRequest,
+    Server,
     SigningCredentials,
 )
 from mock_platform.verification.compare.findings import Drift, DriftScope
 from mock_platform.verification.compare.shadow import ShadowSettings, ShadowTraffic
-from mock_platform.verification.compare.side import OwnSandbox, Server
+from mock_platform.verification.compare.side import OwnSandbox
 from mock_platform.world.clock import machine_now
 from tests.support import Sandbox, sandbox
 

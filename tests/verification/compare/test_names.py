@@ -132,9 +132,7 @@ def test_recorded_difference(recorded: Path, tmp_path: Path) -> None:
     ("https://gateway.example.com/12/a?tweet_ids=1", {}, {}, "original"),
     ("https://ads-api.x.com/12/a", {}, {"data": [{"post_id": "1"}]}, "neutral"),
 ])  # fmt: skip
-def test_recognized(
-    tmp_path: Path, url: str, headers: dict[str, str], body: Any, names: str
-) -> None:
+def test_markers(tmp_path: Path, url: str, headers: dict[str, str], body: Any, names: str) -> None:
     """Markers of a sandbox decide, then the answer, then the host, then the request."""
     shown = [{"name": name, "value": value} for name, value in headers.items()]
 

@@ -15,6 +15,7 @@ from tests.verification.compare.servers import differing, known_credentials, sha
 from tests.verification.compare.test_names import diff
 
 pytestmark = pytest.mark.live
+Change = Callable[[Any], None]
 ITEMS = f"/12/accounts/{ACCOUNT}/line_items"
 SORTED = f"{ITEMS}?sort_by=created_at-desc"
 READS = (
@@ -32,7 +33,7 @@ def sign_in_query(path: str) -> str:
     return str(client.sign(f"http://localhost{path}")[0]).removeprefix("http://localhost")
 
 
-def record(box: Sandbox, folder: Path, change: Callable[[Any], None] = lambda _: None) -> Path:
+def record(box: Sandbox, folder: Path, change: Change = lambda _: None) -> Path:
     """The archive of a sandbox, with the bodies of its answers changed."""
     archive = box.client.get("/_mock/requests.har").get_json()
     for entry in archive["log"]["entries"]:
@@ -85,9 +86,7 @@ def reverse(body: Any) -> None:
     (recode, f"{ITEMS}/zzzz", "code", "errors[].code"),
     (reverse, SORTED, "order", "data[].created_at"),
 ])  # fmt: skip
-def test_refusals_and_orders(
-    tmp_path: Path, change: Callable[[Any], None], path: str, kind: str, where: str
-) -> None:
+def test_refusal_or_order(tmp_path: Path, change: Change, path: str, kind: str, where: str) -> None:
     """Other codes and texts of a refusal, and a list in the wrong order, are reported."""
     box = sandbox()
     box.call("GET", path)

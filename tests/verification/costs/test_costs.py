@@ -156,9 +156,7 @@ DATES = (
 
 
 @pytest.mark.parametrize(("day", "path", "usd", "unpriced", "prices_of"), DATES)
-def test_prices_have_dates(
-    day: str, path: str, usd: str, unpriced: int, prices_of: str | None
-) -> None:
+def test_price_dates(day: str, path: str, usd: str, unpriced: int, prices_of: str | None) -> None:
     """The world's clock says which list is in force."""
     box = sandbox(freeze=datetime.fromisoformat(f"{day}T12:00:00+00:00"))
     answer = box.call("GET", path, keys=BEARER if "trends" in path else HARBOR)

@@ -38,9 +38,7 @@ def judge() -> Judge:
     ("GET", "{base}/2/nothing", "unknown "),
     ("GET", "{url}", "unknown "),
 ])  # fmt: skip
-def test_a_request_is_judged_by_the_table(
-    judge: Judge, method: str, url: str, expected: str
-) -> None:
+def test_a_request_is_judged(judge: Judge, method: str, url: str, expected: str) -> None:
     """By method and path; what may be several operations is never said to be served."""
     verdict = judge.judge(method, url)
 

@@ -25,9 +25,7 @@ def write_archive(folder: Path, urls: list[str]) -> Path:
 
 
 @pytest.mark.parametrize("form", ["/nothing/{}", "/nothing?q={}", "/nothing"])
-def test_the_work_grows_with_the_number_of_requests(
-    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_work_grows_evenly(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not with its square: each request asks a few rules, however many there are."""
     asked: list[object] = []
     match, decide = CustomRoute.match, ActiveRule.decide

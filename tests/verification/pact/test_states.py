@@ -97,9 +97,7 @@ def test_signatures(box: Sandbox, scheme: str) -> None:
     (EVENT, {"event": "0"}, 404, "The world has no event '0'"),
     (EVENT, {"event": ["x"]}, 422, "cannot be reached"),
 ])  # fmt: skip
-def test_states_that_cannot_be_reached(
-    box: Sandbox, state: str, params: Any, status: int, said: str
-) -> None:
+def test_unreachable_states(box: Sandbox, state: str, params: Any, status: int, said: str) -> None:
     """The refusal says what is wrong."""
     answer = put(box, state, params)
 

@@ -164,9 +164,7 @@ def test_a_sandbox_that_differs_is_found(
     assert said in verify(recorded.pact, other.url, tmp_path, "line_items.list")
 
 
-def test_a_sandbox_that_differs_otherwise_is_verified(
-    recorded: Recorded, other: Differing, tmp_path: Path
-) -> None:
+def test_no_difference(recorded: Recorded, other: Differing, tmp_path: Path) -> None:
     """Other texts, more keys and more records are no difference: the client cannot rely on them."""
 
     def change(body: Any) -> None:
@@ -212,9 +210,7 @@ def archived(recorded: Recorded, tmp_path_factory: pytest.TempPathFactory) -> Re
     return Recorded(json.loads((folder / "har.json").read_text()), folder, done.output)
 
 
-def test_an_archive_makes_a_file_as_well(
-    recorded: Recorded, archived: Recorded, tmp_path: Path
-) -> None:
+def test_a_file_of_an_archive(recorded: Recorded, archived: Recorded, tmp_path: Path) -> None:
     """It has the same interactions; each is verified by itself, from the world's beginning."""
     with MockPlatform.start() as platform:
         assert "" == verify(archived.pact, platform.base_url, tmp_path)
@@ -227,9 +223,7 @@ def test_an_archive_makes_a_file_as_well(
     assert archived.output.endswith(": 17 interactions, 0 requests left out.\n")
 
 
-def test_a_sandbox_that_differs_from_an_archive_is_found(
-    archived: Recorded, other: Differing, tmp_path: Path
-) -> None:
+def test_a_sandbox_unlike_an_archive(archived: Recorded, other: Differing, tmp_path: Path) -> None:
     """A record that a state brings is compared like all others."""
     other.patches = [on("/line_items/2zzz9", lambda body: body["data"].pop("campaign_id"))]
 
