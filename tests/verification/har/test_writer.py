@@ -97,7 +97,7 @@ def test_no_place_shows_a_secret(place: str, secrets: Callable[[], Secrets | Non
 
 @pytest.mark.parametrize("spelled", [
     SECRET, QUOTED, re.sub("%..", lambda m: m[0].lower(), QUOTED), quote_plus(SECRET),
-    quote(QUOTED), ESCAPED,
+    quote(QUOTED), ESCAPED, f"&#0;&#9999999;{quote(QUOTED)}",
     "".join(f"%{ord(each):02X}" for each in SECRET), json.dumps({"a": SECRET}),
     json.dumps(json.dumps({"a": SECRET})), "".join(f"&#{ord(each)};" for each in SECRET),
     SECRET.replace("/", "\\/"),
