@@ -126,6 +126,24 @@ def on(path: str, change: Callable[[Any], Any], status: int = 200) -> Patch:
     return patch
 
 
+def asking(name: str, change: Callable[[Any], Any]) -> Patch:
+    """Changes the JSON of answers to requests that have a parameter."""
+    patch = on("*", change)
+    return lambda asked, response: patch(asked, response) if name in asked.args else None
+
+
+def set_header(path: str, name: str, value: str | None) -> Patch:
+    """Changes a header where it is, or takes it away, in answers of paths that end so."""
+
+    def patch(asked: Request, response: Response) -> None:
+        if (path == "*" or asked.path.endswith(path)) and name in response.headers:
+            response.headers.pop(name)
+            if value is not None:
+                response.headers[name] = value
+
+    return patch
+
+
 def each(change: Callable[[dict[str, Any]], Any]) -> Callable[[Any], None]:
     """Changes each record of an answer."""
 

@@ -22,7 +22,7 @@ from mock_platform.verification.compare.findings import DriftScope, Report, make
 from mock_platform.verification.compare.report import render_text
 from mock_platform.verification.compare.side import OwnSandbox
 from mock_platform.world.clock import machine_now
-from tests.verification.compare.servers import Beside, Comparison, Differing, differing
+from tests.verification.compare.servers import Beside, Comparison, Differing, asking, differing
 
 pytestmark = pytest.mark.live
 Records = dict[str, list[dict[str, Any]]]
@@ -165,15 +165,12 @@ def test_other_records_are_no_difference(
 def test_a_search_that_finds_too_much(comparison: Comparison) -> None:
     """A search that does not look at its text is a difference, named by the declared rule."""
 
-    def ignore(asked: Request, response: Response) -> None:
-        if "q" in asked.args and response.status_code == 200:
-            body = loads(response.get_data())
-            body["data"].append({**body["data"][0], "media_key": "3_1", "name": "zz"})
-            for name in ("title", "file_name", "description"):
-                body["data"][-1].pop(name, None)
-            response.set_data(dumps(body))
+    def add(body: Any) -> None:
+        found = {**body["data"][0], "media_key": "3_1", "name": "zz"}
+        left_out = ("title", "file_name", "description")
+        body["data"].append({name: found[name] for name in found if name not in left_out})
 
-    with differing(ignore) as other:
+    with differing(asking("q", add)) as other:
         report = compare(comparison, other, "media_library.list")
 
     told = {(each.kind, each.where): each.expected for each in report.findings}
@@ -183,19 +180,13 @@ def test_a_search_that_finds_too_much(comparison: Comparison) -> None:
 def test_an_order_that_the_sandbox_cannot_show(comparison: Comparison, serve: Serve) -> None:
     """A list in the wrong order is reported though the sandbox's own is too short for one."""
 
-    def reverse(asked: Request, response: Response) -> None:
-        if "sort_by" in asked.args and response.status_code == 200:
-            body = loads(response.get_data())
-            body["data"].reverse()
-            response.set_data(dumps(body))
-
     def keep_two(records: Records) -> None:
         first = records["tracking_tags"][0]
         rows = [{**first, "id": f"zz{n}", "created_at": f"2026-05-0{n}T10:00:00Z"} for n in (1, 2)]
         records["tracking_tags"] = rows
 
     other = serve(keep_two)
-    other.patches.append(reverse)
+    other.patches.append(asking("sort_by", lambda body: body["data"].reverse()))
     report = compare(comparison, other, "tracking_tags.list")
 
     assert ("order", "data[].created_at") in [(each.kind, each.where) for each in report.findings]
