@@ -10,6 +10,9 @@ from typing import Any, Self
 
 from msgspec import Struct
 
+_MOST_COMPARED = 200
+"""Characters of a value that is compared with known ones; a longer one resembles none."""
+
 
 class RecordFault(Struct, frozen=True):
     """One thing that is wrong with a record: table, key or index, field, text."""
@@ -213,22 +216,30 @@ class Unreachable(RuntimeError):
 
 
 def did_you_mean(value: str, known: Iterable[str]) -> str:
-    """Return ` Did you mean 'x'?`, or an empty text if no known value is near.
+    """Return ` Did you mean 'x'?` with the nearest value, or an empty text if none is near."""
+    near = find_nearest(value, known)
+    return "" if near is None else f" Did you mean {near!r}?"
+
+
+def find_nearest(value: str, known: Iterable[str]) -> str | None:
+    """Return the known value that somebody may have meant, or `None`.
 
     Nearest is what has the same words in another order: `answer-lost` for `lost-answer`; and the
     neutral name of an original one: `posts` for `tweets`.
 
     Example:
-        >>> did_you_mean("lost-answer", ["answer-lost", "rate-limited"])
-        " Did you mean 'answer-lost'?"
-        >>> did_you_mean("tweets", ["events", "posts"])
-        " Did you mean 'posts'?"
+        >>> find_nearest("lost-answer", ["answer-lost", "rate-limited"])
+        'answer-lost'
+        >>> find_nearest("tweets", ["events", "posts"])
+        'posts'
     """
+    if len(value) > _MOST_COMPARED:
+        return None
     value = value.replace("tweet", "post").replace("Tweet", "Post")
     names, words = list(known), _split(value)
     turned = [name for name in names if len(words) > 1 and _split(name) == words]
     near = turned or get_close_matches(value, names, 1)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    return near[0] if near else None
 
 
 def describe_unknown_field(

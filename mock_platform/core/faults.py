@@ -7,12 +7,12 @@ render it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any, NamedTuple, Self
 
 from marshmallow import ValidationError
 
 from mock_platform.core.assumptions import public_fact
+from mock_platform.core.errors import find_nearest
 from mock_platform.core.jsonio import dumps
 
 INVALID = "INVALID_PARAMETER"
@@ -21,8 +21,6 @@ EXCLUSIVE = "EXCLUSIVE_PARAMETERS"
 INCLUSIVE = "INCLUSIVE_PARAMETERS"
 MAX_FAULTS = 100
 """Maximum number of faults that one answer reports."""
-MOST_COMPARED = 200
-"""Characters of a value that is compared with known names; a longer one resembles none."""
 _MOST_REPEATED = 25_000
 """Characters of a value that a refusal repeats: the longest post."""
 
@@ -148,12 +146,11 @@ def invalid(what: str, value: Any, details: str, said: Said | None = None) -> Va
 def unlisted(allowed: Iterable[object], value: Any, code: str = INVALID) -> Fault:
     """A value that is not one of the allowed ones; the hint names a similar one."""
     names = [str(each) for each in allowed]
-    is_near = isinstance(value, str) and len(value) <= MOST_COMPARED
-    near = get_close_matches(value, names, 1) if is_near else []
+    near = find_nearest(value, names) if isinstance(value, str) else None
     return Fault(
         expected(f"a value in {', '.join(names)}", value),
         code,
-        hint=f"Did you mean {near[0]}?" if near else "",
+        hint="" if near is None else f"Did you mean {near}?",
         said=say(
             value if _showable(value) else "",
             f"is not one of [{','.join(names)}]",

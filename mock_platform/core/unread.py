@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from marshmallow import Schema, fields
@@ -17,8 +16,9 @@ from msgspec import Struct, field
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.auth.oauth1 import quote_text
 from mock_platform.core.call import Call
+from mock_platform.core.errors import find_nearest
 from mock_platform.core.failures.errors import NotShown
-from mock_platform.core.faults import MOST_COMPARED, Fault, say_unknown
+from mock_platform.core.faults import Fault, say_unknown
 from mock_platform.core.fields import Anything
 
 IGNORED_PARAMETERS = settled(
@@ -268,5 +268,5 @@ def _contradiction(name: str, value: str) -> Finding:
 
 
 def _did_you_mean(name: str, known: Iterable[str]) -> str:
-    near = get_close_matches(name, list(known), 1) if len(name) <= MOST_COMPARED else []
-    return f"; did you mean {near[0]!r}?" if near else ""
+    near = find_nearest(name, known)
+    return "" if near is None else f"; did you mean {near!r}?"

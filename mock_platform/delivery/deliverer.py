@@ -74,7 +74,8 @@ class Deliverer:
         # clock, and changes of records. What follows looks once at what was there before them.
         world.on_notice(self.take)
         world.clock.on_jump(self._agenda.wake)
-        world.on_commit(self._watch_changed)
+        acts = {kind.table for kind in world.transitions.kinds.values() if kind.act}
+        world.on_commit(self._watch_changed, {FEEDS, "webhooks", *acts})
         # A test run makes a world for each test, all with the same fixtures.
         base, quiet_until = self._quiet
         # Fixtures without anything due soon are remembered with the moment until which that holds.

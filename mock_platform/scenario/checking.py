@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from msgspec import Struct
@@ -17,7 +16,7 @@ from mock_platform.core.documents.forms import (
     parse_reference,
 )
 from mock_platform.core.documents.source import Path, format_path, quote
-from mock_platform.core.errors import did_you_mean
+from mock_platform.core.errors import did_you_mean, find_nearest
 from mock_platform.core.operation import Location
 from mock_platform.scenario import deliveries
 from mock_platform.scenario.catalog import (
@@ -114,7 +113,7 @@ def find_unread_names(
                 text += f"write `{other}: {{{name}: …}}`"
             else:
                 text = _describe_unknown(_describe_subject(on), source, name, known)
-            near = other is None and bool(get_close_matches(name, known, 1))
+            near = other is None and find_nearest(name, known) is not None
             found.append(UnreadName(("when", source, name), text, near))
     return found
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from functools import partial
@@ -39,6 +39,8 @@ from mock_platform.world.windows import Nonces, Windows
 from mock_platform.world.world_store import WorldStore
 
 T = TypeVar("T")
+Observer = Callable[["World", Sequence[Change]], None]
+"""Keeps up to date what it derives from records."""
 
 _KEPT_DELIVERIES = 10_000
 
@@ -143,7 +145,7 @@ class World:
         """The open pieces of work, each inside the one before it; use it under the lock."""
         self._work = Scope(self._begin_work, self._end_work)
         self._on_notice: list[Callable[[World, Notice], None]] = []
-        self._observers: list[Callable[[World, Iterable[Change]], None]] = []
+        self._observers: list[tuple[Observer, Collection[str]]] = []
         self.store = (store or _store_in_memory)(self)
         self.windows.outlives = self.store.outlives
         self.transitions = Transitions(blueprint.kinds, self.store, self.clock, self.notify, self)
@@ -262,9 +264,12 @@ class World:
         """Register a function that does requested work."""
         self._on_notice.append(listener)
 
-    def on_commit(self, observer: Callable[[World, Iterable[Change]], None]) -> None:
-        """Call `observer` with the changes of each committed piece of work, under the lock."""
-        self._observers.append(observer)
+    def on_commit(self, observer: Observer, tables: Collection[str] = ()) -> None:
+        """Call `observer` with the changes of each committed piece of work, under the lock.
+
+        With `tables` only of work that changed one of them, and of each return to a saved state.
+        """
+        self._observers.append((observer, tables))
 
     # -- start, end, return ----------------------------------------------------------------------
 
@@ -290,8 +295,7 @@ class World:
             self._begin_history(self.save())
             self._note_step((), whole=True)
             found = self.store.list_changes()
-            for observer in self._observers:
-                observer(self, found)
+            self._call_observers(found, whole=True)
         self._tell(Notice(RESTORED, self.name))
 
     def close(self) -> None:
@@ -465,8 +469,7 @@ class World:
             for each in (self.journal, self.nonces, self.deliveries, self._outbox):
                 each.clear()
             after = self.store.list_changes()
-            for observer in self._observers:
-                observer(self, [*before, *after])
+            self._call_observers([*before, *after], whole=True)
         # Outside the lock: listeners wake threads, and these want the lock at once.
         self.clock.call_listeners()
         self._tell(Notice(RETURNED, self.name))
@@ -521,8 +524,7 @@ class World:
             # that work on this world and could otherwise wait for us while we wait for them.
             if fault is None and not self._begun:  # the outermost piece decides, and notifies
                 if changes:
-                    for observer in self._observers:
-                        observer(self, changes)
+                    self._call_observers(changes)
                 if not self._is_request:
                     self._note_step(changes)
                 if self._outbox:
@@ -534,6 +536,12 @@ class World:
             self.lock.release()
         if ready:
             self._tell(*ready)
+
+    def _call_observers(self, changes: Sequence[Change], *, whole: bool = False) -> None:
+        # A world that came back as a whole concerns every observer, even if nothing differs.
+        for observer, tables in self._observers:
+            if whole or not tables or any(change.table in tables for change in changes):
+                observer(self, changes)
 
     def _mark(self) -> Mark:
         return self.transitions.paces, [each.mark() for each in self.companions]

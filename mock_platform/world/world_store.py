@@ -180,7 +180,7 @@ class WorldStore(MemoryStore):
         # `meta` is a method of the world, so the store would keep the world alive. `dict` returns
         # an empty one, as nothing is recorded any more.
         self._meta = dict
-        self.before_commit.clear()
+        self.consequences.clear()
         self._transaction = make_closed_scope(_refuse_change)
 
     def give_back(self) -> None:

@@ -119,6 +119,24 @@ def test_observers_see_what_a_reset_takes_back() -> None:
     }
 
 
+def test_observers_name_the_tables_that_concern_them() -> None:
+    """Work on other tables does not call them; each return to a saved state does."""
+    world = make()
+    seen: list[list[str]] = []
+    world.on_commit(lambda _, changes: seen.append([change.key for change in changes]), {"posts"})
+    world.store.consequences.append(({"posts"}, lambda _: world.store.put("notes", "n", {})))
+
+    with world.work():
+        world.store.put("users", "2", {"id": "2"})
+    assert ([], None) == (seen, world.store.get("notes", "n"))
+    with world.work():
+        world.store.put("posts", "3", {"id": "3"})
+    assert ([["3", "n"]], {}) == (seen, world.store.get("notes", "n"))
+    world.reset()
+    world.reset()
+    assert 3 == len(seen)
+
+
 def test_caches() -> None:
     """A world has one value of each type, made at its first use, and shares it with no other."""
 

@@ -6,7 +6,6 @@ Here is what apps call; the pages of the user are in `authorize_pages`.
 from __future__ import annotations
 
 import hmac
-from difflib import get_close_matches
 
 from msgspec.structs import replace
 
@@ -19,6 +18,7 @@ from mock_platform.core.auth.authenticate import USER, Auth
 from mock_platform.core.auth.oauth1_caller import LOOSE_EXCHANGE
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat, Pairwise
+from mock_platform.core.errors import find_nearest
 from mock_platform.core.failures.errors import (
     OAUTH_CODES,
     Failure,
@@ -247,8 +247,8 @@ def _check_callback(call: Call, app: Record, callback: str) -> None:
     if callback == OUT_OF_BAND:
         why = f"out-of-band mode needs a registered callback as well; add one to {where}"
     else:
-        near = get_close_matches(callback, registered, 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        near = find_nearest(callback, registered)
+        hint = "" if near is None else f"; did you mean {near!r}?"
         why = f"{callback!r} is not one of the {where}: {', '.join(registered) or 'none'}{hint}"
     call.diagnosis = {"mistake": "callback", "explanation": why}
     call.assume(CALLBACK_NOT_APPROVED)

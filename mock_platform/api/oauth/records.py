@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from mock_platform.api.v2.objects.users import USERS
 from mock_platform.core.auth.oauth2 import SCOPES, canonicalize
+from mock_platform.core.errors import did_you_mean
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, ListOf, Text
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
@@ -129,9 +129,8 @@ def _check_token(record: Record) -> Iterator[tuple[str, str]]:
             yield name, f"{name} may not be empty in a {state} token of kind {kind}"
     for scope in record["scopes"]:
         if canonicalize(scope) not in SCOPES:
-            near = get_close_matches(scope, SCOPES, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else "."
-            yield "scopes", f"{scope!r} is not a scope{hint} The scopes: {', '.join(SCOPES)}"
+            hint = did_you_mean(scope, SCOPES)
+            yield "scopes", f"{scope!r} is not a scope.{hint} The scopes: {', '.join(SCOPES)}"
     if state not in _STATES[kind]:
         yield "state", f"a token of kind {kind} is one of {', '.join(_STATES[kind])}, not {state}"
 

@@ -7,7 +7,7 @@ nothing, a reset drops the overlay, and a copy of a world copies only its change
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from heapq import merge
@@ -140,8 +140,11 @@ class MemoryStore:
         self._nesting = 0
         """Number of open transactions, each inside the one before it."""
         self._first_seq = self._next_seq
-        self.before_commit: list[Callable[[Sequence[Change]], object]] = []
-        """Called with the changes of a transaction at its end; what they put is a part of it."""
+        self.consequences: list[tuple[Collection[str], Callable[[Sequence[Change]], object]]] = []
+        """Tables, and what is called with the changes of a transaction that changed one of them.
+
+        That is at its end, and what the function puts is a part of the transaction.
+        """
         self._transaction = Scope(self._begin, self._end)
         if snapshot is not None:
             self.restore(snapshot)
@@ -455,14 +458,24 @@ class MemoryStore:
                 return
             try:
                 if self._changes:  # most requests have none
-                    for add_consequences in self.before_commit:
-                        add_consequences(tuple(self._changes))
+                    for tables, add_consequences in self.consequences:
+                        if any(change.table in tables for change in self._changes):
+                            add_consequences(tuple(self._changes))
                 self._record_commit(self._changes)
             except BaseException:
                 self._roll_back()
                 raise
         finally:
             self._nesting, self._undo = 0, None
+
+    @contextmanager
+    def skip_consequences(self) -> Iterator[None]:
+        """Add nothing to transactions in this block: what follows is among the changes already."""
+        consequences, self.consequences = self.consequences, []
+        try:
+            yield
+        finally:
+            self.consequences = consequences
 
     def _roll_back(self) -> None:
         # From the last change to the first, so that a key that was changed twice ends as it was

@@ -71,7 +71,7 @@ def test_an_unknown_scope_is_refused_with_the_nearest_one() -> None:
     ((name, text),) = found
     assert "scopes" == name
     assert text.startswith(
-        "'post.reed' is not a scope; did you mean 'post.read'? The scopes: post.read, post.write, "
+        "'post.reed' is not a scope. Did you mean 'post.read'? The scopes: post.read, post.write, "
     )
 
 

@@ -62,7 +62,7 @@ class ComplianceEvent(Struct, frozen=True):
 
 def record_changes(world: World) -> None:
     """Add an event for each change of a world that the streams have a line for."""
-    world.store.before_commit.append(partial(_add_events, world))
+    world.store.consequences.append((_FINDERS, partial(_add_events, world)))
 
 
 def find_latest(world: World, subject_id: str, kind: str) -> Record | None:
@@ -73,8 +73,6 @@ def find_latest(world: World, subject_id: str, kind: str) -> Record | None:
 
 def _add_events(world: World, changes: Sequence[Change]) -> None:
     found = [(change, _FINDERS[change.table]) for change in changes if change.table in _FINDERS]
-    if not found:
-        return
     now = wire_millis(world.clock.now())
     gone = {change.key for change in changes if change.table == "posts" and change.after is None}
     for change, find_events in found:

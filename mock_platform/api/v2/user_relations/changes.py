@@ -112,7 +112,7 @@ def deny_request(
 
 def accept_when_public(world: World) -> None:
     """Let users whose posts become public accept all requests, whatever changes them."""
-    world.store.before_commit.append(partial(_accept_of_public, world))
+    world.store.consequences.append((("users",), partial(_accept_of_public, world)))
 
 
 def _accept_of_public(world: World, changes: Sequence[Change]) -> None:
