@@ -12,7 +12,7 @@ from tests.verification.importing.support import list_operations, send_sample
 
 @pytest.fixture(scope="session")
 def traffic() -> Sandbox:
-    """A sandbox that was asked once for every operation that has a sample; nobody changes it."""
+    """A sandbox that was asked once for every operation that has a sample. It is only read."""
     box = Sandbox(Settings(freeze=NOON, limits="off"))
     for operation in list_operations():
         send_sample(box, operation)
