@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -43,14 +42,6 @@ WEBHOOK_BODY = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Imported:
-    """A folder made of the sandbox's own traffic, and what the traffic was."""
-
-    report: ImportReport
-    answers: Answers
-
-
 def read_answers(box: Sandbox) -> Answers:
     """Path, status and body of each answer in the journal of a sandbox."""
     return [
@@ -61,11 +52,10 @@ def read_answers(box: Sandbox) -> Answers:
 
 
 @pytest.fixture(scope="module")
-def imported(traffic: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Imported:
+def imported(traffic: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> ImportReport:
     """The folder of one request to every operation that has a sample."""
     folder = tmp_path_factory.mktemp("imported")
-    report = import_har(write_journal(traffic, folder / "own.har"), folder / "made")
-    return Imported(report, read_answers(traffic))
+    return import_har(write_journal(traffic, folder / "own.har"), folder / "made")
 
 
 NOT_KEPT = {
@@ -75,56 +65,52 @@ NOT_KEPT = {
 """Encrypted events and files: an import makes no records of them, and its report counts them."""
 
 
-def test_every_operation_is_answered_as_recorded(imported: Imported) -> None:
-    """A sandbox that serves the folder answers the same requests alike, most from its records."""
-    report = imported.report
-    box = Sandbox(
-        Settings(
-            default_fixtures=False, fixtures=(report.folder,), freeze=NOON, limits="off",
-            scenarios=tuple(str(report.folder / name) for name in report.scenarios),
-        )
-    )  # fmt: skip
+def serve(report: ImportReport, **settings: Any) -> Sandbox:
+    """A sandbox with what was imported, and nothing else."""
+    scenarios = tuple(str(report.folder / name) for name in report.scenarios)
+    folders = (report.folder,)
+    more = Settings(default_fixtures=False, fixtures=folders, scenarios=scenarios, **settings)
+    return Sandbox(more)
 
+
+def test_every_operation_is_answered_as_recorded(imported: ImportReport, traffic: Sandbox) -> None:
+    """A sandbox that serves the folder answers the same requests alike, most from its records."""
+    box, answers = serve(imported, freeze=NOON, limits="off"), read_answers(traffic)
     for operation in list_operations():
         send_sample(box, operation)
 
-    differing = [
-        (expected, found)
-        for expected, found in zip(imported.answers, read_answers(box), strict=True)
-        if expected != found
-    ]
+    pairs = zip(answers, read_answers(box), strict=True)
+    differing = {one[0].partition("localhost")[2] for one, other in pairs if one != other}
     # What makes a new token cannot be the same: the recording does not hold it.
-    found = {one[0].partition("localhost")[2] for one, _ in differing}
-    assert NOT_KEPT >= found - {"/oauth2/token"}
-    assert len(imported.answers) - len(NOT_KEPT) == report.answered
-    assert report.rules < len(imported.answers) / 2  # writes and lists of relations need rules
+    assert NOT_KEPT >= differing - {"/oauth2/token"}
+    assert len(answers) - len(NOT_KEPT) == imported.answered
+    assert imported.rules < len(answers) / 2  # writes and lists of relations need rules
     # Lists show most posts without the fields that a record needs.
-    other = [note for note in report.notes if "is no record: no answer shows" not in note]
+    other = [note for note in imported.notes if "is no record: no answer shows" not in note]
     kept = ("no table has what these show", "users/1 was never shown")
     other = [note for note in other if not note.startswith(kept)]
     assert len(NOT_KEPT) == sum("not answered as recorded" in note for note in other) == len(other)
-    assert 2 == report.with_secrets  # tokens, and those of conversations
+    assert 2 == imported.with_secrets  # tokens, and those of conversations
 
 
-def test_every_operation_with_other_ids(imported: Imported, tmp_path: Path) -> None:
+def test_every_operation_with_other_ids(imported: ImportReport, tmp_path: Path) -> None:
     """With fresh ids everything is answered as recorded, and no old id is left."""
-    archive = imported.report.folder.parent / "own.har"
+    archive = imported.folder.with_name("own.har")
 
     report = import_har(archive, tmp_path / "made", ImportOptions(ids="map"))
 
-    assert len(imported.answers) - len(NOT_KEPT) == report.answered
+    assert imported.answered == report.answered
     assert len(report.ids) > 100
     long = {each for each in report.ids if len(each) > 4}
     assert long.isdisjoint(read_words(report.folder))
 
 
-@pytest.mark.parametrize(
-    ("options", "files"), [((), "made"), (("--no-default-fixtures",), "made/*.json")]
-)
-def test_the_folder_passes_check(imported: Imported, options: tuple[str, ...], files: str) -> None:
+@pytest.mark.parametrize("option", ["--default-fixtures", "--no-default-fixtures"])
+def test_the_folder_passes_check(imported: ImportReport, option: str) -> None:
     """Records and scenarios have no faults, nor have the records without the default fixtures."""
-    checked = [str(path) for path in imported.report.folder.parent.glob(files)]
-    result = CliRunner().invoke(group, ["check", *options, "--warnings", "ignore", *checked])
+    files = "made" if option == "--default-fixtures" else "made/*.json"
+    checked = [str(path) for path in imported.folder.parent.glob(files)]
+    result = CliRunner().invoke(group, ["check", option, "--warnings", "ignore", *checked])
 
     assert 0 == result.exit_code, result.output
     assert checked
@@ -400,13 +386,7 @@ def test_foreign_traffic(tmp_path: Path) -> None:
     (event,) = read_table(report, "events")
     assert ("post.create", "u1", "t") == (event["event_type"], event["_event_uuid"], event["_tag"])
     assert 2 == report.answered
-    box = Sandbox(
-        Settings(
-            default_fixtures=False, fixtures=(tmp_path / "made",),
-            scenarios=tuple(str(tmp_path / "made" / name) for name in report.scenarios),
-        )
-    )  # fmt: skip
-    assert {"$a": "$b"} == box.call("GET", "/12/nothing/here").get_json()
+    assert {"$a": "$b"} == serve(report).call("GET", "/12/nothing/here").get_json()
 
 
 LIKED = {"id_str": "5", "in_reply_to_status_id": None, "retweet_count": 2, "favorite_count": 1}
