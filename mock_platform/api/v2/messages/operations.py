@@ -82,7 +82,10 @@ from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 FIELDS = tuple(DM_EVENT_OBJECT.keys)
-_EXPANSIONS = ("attachments.media_keys", "participant_ids", "referenced_posts.id", "sender_id")
+_EXPANSIONS = (
+    "attachments.media_keys", "participant_ids", "referenced_posts", "referenced_posts.id",
+    "sender_id",
+)  # fmt: skip
 _DEFAULTS = {"id", "event_type", "text"}
 
 
@@ -301,7 +304,7 @@ def show_event(call: Call, event: Record, answer: PostAnswer) -> dict[str, Any]:
             answer.include_user("participant_ids", user_id)
     if "attachments.media_keys" in expansions:
         answer.include_media(event)
-    if "referenced_posts.id" in expansions:
+    if expansions & {"referenced_posts", "referenced_posts.id"}:
         for each in event.get("referenced_posts") or ():
             answer.include_post("referenced_posts.id", each["id"])
     return {name: value for name, value in values.items() if name in wanted and value is not None}

@@ -9,7 +9,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from tests.refusals import Refusal, make_refusal_test
-from tests.support import HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox, data_of
+from tests.support import HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox, body_of, data_of
 from tests.support_replay import NOW
 
 SETTINGS = {"dataset": "small", "freeze": NOW}
@@ -19,6 +19,7 @@ THIRD = "2790441185"
 PAIR = f"{USER}-{OTHER}"
 GROUP = "1990226317110001664"
 """The group of the fixtures; the other user has left it."""
+NO_GROUP = "1990226317110001665"
 CHATS = "/2/dm_conversations"
 PATH = f"{CHATS}/with/{OTHER}/messages"
 REPLY = "1990181773551677440"
@@ -247,6 +248,36 @@ def test_events_of_others(box: Sandbox) -> None:
 
 post = partial(Refusal, f"POST {PATH}")
 PARAMETER: Any = {"shows": {"parameter": "dm_conversation_id"}}
+@pytest.mark.parametrize("expansion", ["referenced_posts", "referenced_posts.id"])
+def test_posts_that_messages_refer_to(box: Sandbox, expansion: str) -> None:
+    """Both names of the expansion, the newer one too, bring the posts of an event."""
+    post = "1712850617439551492"
+    box.change("direct_messages", REPLY, referenced_posts=[{"id": post}])
+
+    found = box.read(f"/2/dm_events/{REPLY}", expansions=expansion)
+
+    assert [{"id": post}] == found["data"]["referenced_posts"]
+    assert [post] == [each["id"] for each in found["includes"]["posts"]]
+
+
+@pytest.mark.parametrize("path", [
+    f"/2/dm_events/{REPLY[:-1]}", f"{CHATS}/with/99/dm_events", f"{CHATS}/{NO_GROUP}/dm_events",
+])  # fmt: skip
+@pytest.mark.parametrize("wire", ["spec", "recorded", "recorded,missing=200"])
+def test_form_of_what_is_missing(box: Sandbox, path: str, wire: str) -> None:
+    """What is missing has the form of all single records: the problem is also in `errors`."""
+    answer = box.call("GET", path, headers={"X-Mock-Wire": wire})
+    found = answer.get_json()
+    problem = found["errors"][0]
+    rest = {
+        "spec": {"status": 404, **problem},
+        "recorded": {name: problem[name] for name in ("type", "title", "detail")},
+    }.get(wire, {})
+
+    assert {"errors": [problem], **rest} == found
+    assert (200 if wire.endswith("200") else 404) == answer.status_code
+
+
 REFUSED = [
     post("no content", 400, json={}, messages=["text or attachments is required"]),
     post("no attachment", 400, json={"attachments": []}, messages=["attachments"]),
