@@ -178,7 +178,7 @@ def require_event(call: Call, world: World, parameter: str = "event_id") -> Reco
 
 def refuse_unknown(kind: str, parameter: str, value: str) -> ProblemFailure:
     """Return the 404 for a user, conversation or event that is not found."""
-    found = find_nothing(kind, parameter, value, resource_type="user")
+    found = find_nothing(kind, parameter, value, repeated=True, resource_type="user")
     return ProblemFailure(found, *(() if kind == "user" else (NOT_A_RESOURCE_TYPE,)))
 
 
