@@ -283,7 +283,6 @@ OPERATIONS = (
         "Search news stories",
         params=NewsSearch,
         returns=NewsList,
-        auth=Auth(("bearer", "oauth2"), scopes=_SCOPES),
         limit=Rates(app=200, user=200),
         assumptions=(NEWS_SHAPES, NEWS_SEARCH, BOTH_TIMES),
     ),

@@ -336,6 +336,7 @@ OPERATIONS = (
         make_count,
         "Count the posts of the last seven days that a search would find",
         PostCountsQuery,
+        auth=Auth(("bearer", "oauth2")),
         price=COUNTS_RECENT,
     ),
     _declare(
