@@ -178,7 +178,7 @@ def create_group(call: Call, world: World) -> dict[str, Any]:
     """Begin a conversation of several users with a message."""
     sender = get_user_id(call)
     participants = list(dict.fromkeys([sender, *call.params["participant_ids"]]))
-    require_users(world, "participant_ids", participants, sender)
+    require_users(world, "participant_ids", participants, sender, in_body=True)
     conversation = world.ids.snowflake(world.clock.now())
     store_join(world, conversation, participants, sender)
     return _send(call, world, conversation, participants, call.params["message"])
