@@ -5,6 +5,7 @@ What an upload in parts is, it shares with other media; the content is kept here
 
 from __future__ import annotations
 
+import re
 from base64 import b64decode, b64encode
 from datetime import timedelta
 from functools import partial
@@ -12,13 +13,14 @@ from typing import Any
 
 from mock_platform.api.v2.chat.conversations import (
     CHAT_SHAPES,
+    CONVERSATION_ID,
     find_conversation,
-    find_id_faults,
     require_conversation,
 )
 from mock_platform.api.v2.chat.records import CHAT_MEDIA, CHAT_MEDIA_PARTS
 from mock_platform.api.v2.conventions import (
     ANY_USER,
+    check_path,
     declare_public,
     find_nothing,
     get_user_id,
@@ -237,6 +239,7 @@ def _refuse_unknown(parameter: str, value: str) -> ProblemFailure:
     return ProblemFailure(find_nothing("media", parameter, value, repeated=True))
 
 
+_HASH_KEY = re.compile(r"[a-zA-Z0-9]{1,50}", re.ASCII)
 _UPLOAD = "/2/chat/media/upload"
 _SESSION = {"id": "1989400000000000001"}
 _MEDIA = {"conversation_id": "2244994945-3805104374", "media_hash_key": "hBr7Kq2Vx9Lm4R8wYc3Zn6Js"}
@@ -285,7 +288,7 @@ OPERATIONS = (
         download,
         "Download encrypted media",
         gates=(require_read_permission,),
-        rules=find_id_faults,
+        rules=check_path(id=CONVERSATION_ID, media_hash_key=_HASH_KEY),
         returns=Bytes(),
         since=start_on("2026-03-18"),
         assumptions=(CHAT_SHAPES, MEDIA_RULES, READ_PERMISSION),

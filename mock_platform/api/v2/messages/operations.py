@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -11,6 +12,7 @@ from marshmallow import ValidationError, validates_schema
 from mock_platform.api.v2.conventions import (
     ANY_USER,
     Rates,
+    check_path,
     declare_named,
     declare_public,
     find_id_faults,
@@ -352,6 +354,9 @@ def _require_other(call: Call, world: World) -> Record:
 
 
 _ONE = "/2/dm_conversations/:dm_conversation_id"
+_CONVERSATION = re.compile(r"[0-9]{1,19}-[0-9]{1,19}|[0-9]{15,19}", re.ASCII)
+_check_participant = check_path("participant_id")
+_check_conversation = check_path(dm_conversation_id=_CONVERSATION)
 _declare_send = partial(
     declare_named,
     spec=_SPEC,
@@ -404,6 +409,7 @@ OPERATIONS = (
         send_to_user,
         "Send a direct message to a user",
         params=NewMessage,
+        rules=_check_participant,
         example=Example(json={"text": "The beans are ready."}),
     ),
     _declare_send(
@@ -412,6 +418,7 @@ OPERATIONS = (
         send_to_conversation,
         "Send a direct message to a conversation",
         params=NewMessage,
+        rules=_check_conversation,
         may_assume=(TAKES_NO_MESSAGES, NOT_A_RESOURCE_TYPE),
         example=Example(json={"text": "The beans are ready."}),
     ),
@@ -434,12 +441,14 @@ OPERATIONS = (
         f"GET {_WITH}/dm_events",
         list_with_user,
         "List the direct messages with a user",
+        rules=_check_participant,
     ),
     _declare_read(
         "dm_conversations.list",
         f"GET {_ONE}/dm_events",
         list_of_conversation,
         "List the direct messages of a conversation",
+        rules=_check_conversation,
         may_assume=(PARTIAL_ERRORS, NOT_A_RESOURCE_TYPE),
     ),
     _declare_read(
@@ -455,6 +464,7 @@ OPERATIONS = (
         get,
         "Show an event of a conversation",
         params=DirectMessageSelectionQuery,
+        rules=check_path("event_id"),
         returns=DirectMessageAnswer,
         assumptions=(MESSAGE_SHAPES, READ_PERMISSION, CONVERSATION_RULES, FIELD_SELECTION),
         may_assume=(PARTIAL_ERRORS, NOT_A_RESOURCE_TYPE),

@@ -15,6 +15,7 @@ from mock_platform.api.v2.conventions import (
     ANY_CALLER,
     Rates,
     declare_named,
+    find_id_faults,
     find_nothing,
     make_id_field,
 )
@@ -292,6 +293,7 @@ OPERATIONS = (
         get,
         "Read a news story",
         params=NewsQuery,
+        rules=find_id_faults,
         returns=NewsAnswer,
         errors=("invalid-request", "resource-not-found"),
         assumptions=(NEWS_SHAPES, BOTH_TIMES),

@@ -248,8 +248,6 @@ def test_events_of_others(box: Sandbox) -> None:
     assert 5 == read(box)["meta"]["result_count"]
 
 
-post = partial(Refusal, f"POST {PATH}")
-PARAMETER: Any = {"shows": {"parameter": "dm_conversation_id"}}
 @pytest.mark.parametrize("expansion", ["referenced_posts", "referenced_posts.id"])
 def test_posts_that_messages_refer_to(box: Sandbox, expansion: str) -> None:
     """Both names of the expansion, the newer one too, bring the posts of an event."""
@@ -280,6 +278,8 @@ def test_form_of_what_is_missing(box: Sandbox, path: str, wire: str) -> None:
     assert (200 if wire.endswith("200") else 404) == answer.status_code
 
 
+post = partial(Refusal, f"POST {PATH}")
+PARAMETER: Any = {"shows": {"parameter": "dm_conversation_id"}}
 REFUSED = [
     post("no content", 400, json={}, messages=["text or attachments is required"]),
     post("no attachment", 400, json={"attachments": []}, messages=["attachments"]),
@@ -292,12 +292,12 @@ REFUSED = [
     *(
         Refusal(f"POST {CHATS}/{id_}/messages", f"the conversation {id_}", 404,
                 json={"text": "Hello"}, **PARAMETER)
-        for id_ in ("5", f"{OTHER}-{USER}", f"{THIRD}-{OTHER}", f"5-{USER}", "1-2-3")
+        for id_ in (NO_GROUP, f"{OTHER}-{USER}", f"{THIRD}-{OTHER}", f"5-{USER}")
     ),
     *(
         Refusal(f"GET {CHATS}/{id_}/dm_events", f"the list {id_}", 404,
                 problem="resource-not-found")
-        for id_ in (f"{THIRD}-{OTHER}", "5")
+        for id_ in (f"{THIRD}-{OTHER}", NO_GROUP)
     ),
 ]  # fmt: skip
 test_what_is_refused = make_refusal_test(REFUSED)
