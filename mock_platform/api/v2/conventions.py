@@ -26,7 +26,7 @@ from mock_platform.core.envelope import Flat, Returns
 from mock_platform.core.failures.codes import NUMERIC_CODES, could_not_find, describe_unavailable
 from mock_platform.core.failures.errors import Failure, ProblemFailure
 from mock_platform.core.failures.problems import Problem, problem, problem_type
-from mock_platform.core.fields import FieldOptions, Nested, Text, TextOrNumber
+from mock_platform.core.fields import FieldOptions, Instant, Nested, Text, TextOrNumber
 from mock_platform.core.operation import (
     Gate,
     Handler,
@@ -230,6 +230,11 @@ def make_id_field(what: str = "", *, or_number: bool = False, **options: Any) ->
     """
     kind = TextOrNumber if or_number else Text
     return kind(pattern=r"[0-9]{1,19}", pattern_text=f"{what}1 to 19 digits", **options)
+
+
+def make_moment_field(**options: Any) -> Instant:
+    """Return the field of a moment in a query: the day, the time and the offset from UTC."""
+    return Instant(millis=True, full=True, **options)
 
 
 MEDIA_KEY = re.compile(r"[0-9]{1,3}_[0-9]{1,19}", re.ASCII)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.api.v2.conftest import NOON
 from tests.refusals import Refusal, make_refusal_test
-from tests.support import BEARER, HARBOR, Sandbox, sandbox
+from tests.support import BEARER, HARBOR, USER_TOKEN, Sandbox, sandbox
 
 USER = "2244994945"
 RECORDED = {"X-Mock-Wire": "recorded"}
@@ -63,6 +63,14 @@ REFUSED = [
         shows={"errors": [{"parameters": {
             "start_time": ["2026-11-21T00:00:00.000Z"],
             "end_time": ["2026-11-20T00:00:00.000Z"]}}]}),
+    *(
+        Refusal(f"GET {path}", f"{value} as {name} of {path}", 400,
+                keys=USER_TOKEN, query={"query": "a", name: value},
+                messages=[f"The `{name}` query parameter value [{value}] is not valid"])
+        for path in (SEARCH, COUNTS, f"/2/users/{USER}/posts", f"/2/users/{USER}/mentions")
+        for name in ("start_time", "end_time")
+        for value in ("2026-11-20", "2026-11-20T00:00:00")
+    ),
     Refusal("GET /2/users", "the same fault three times", 400, keys=BEARER,
             query={"ids": "NA,NA,NA"},
             shows=error("The `ids` query parameter value [NA] does not match ^[0-9]{1,19}$",

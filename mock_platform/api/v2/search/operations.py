@@ -20,6 +20,7 @@ from mock_platform.api.v2.conventions import (
     declare_named,
     get_app,
     make_id_field,
+    make_moment_field,
 )
 from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,
@@ -96,8 +97,8 @@ class _Query(Schema):
     """What all searches and counts take."""
 
     query = Text(min_length=1, max_length=4096, required=True)
-    start_time = Instant(millis=True)
-    end_time = Instant(millis=True)
+    start_time = make_moment_field()
+    end_time = make_moment_field()
     since_id = make_id_field("a post id of ")
     until_id = make_id_field("a post id of ")
 
