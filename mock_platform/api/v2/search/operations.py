@@ -229,7 +229,7 @@ def _choose_page(call: Call, window: Window) -> tuple[Window, str | None]:
     place = _read_token(call)
     if place is not None:
         end = min(end, parse_instant(place.position[0][1]))
-    start = max(window.start, end - _COUNT_PAGE)
+    start = max(window.start, end.replace(microsecond=0) - _COUNT_PAGE)
     token = None
     if start > window.start:
         token = make_token(call, TIMED_POSTS, ((2, wire_millis(start)), 0))
