@@ -13,9 +13,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, Literal, Unpack
+from typing import Any, ClassVar, Literal, Unpack
 
-from marshmallow import fields, pre_load
+from marshmallow import fields
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -254,14 +254,8 @@ class MediaKey(Text):
 class NamedPostBody(Schema):
     """A body that names a post; the older `tweet_id` is read as `post_id`."""
 
-    older_keys = ("tweet_id",)
+    older_keys: ClassVar[Mapping[str, str]] = {"tweet_id": "post_id"}
     post_id = make_id_field(required=True)
-
-    @pre_load
-    def _read_older_name(self, data: Any, **_: Any) -> Any:
-        if not isinstance(data, dict) or "tweet_id" not in data or "post_id" in data:
-            return data
-        return {"post_id" if name == "tweet_id" else name: data[name] for name in data}
 
 
 def find_nothing(
