@@ -145,7 +145,7 @@ def finalize(call: Call, world: World) -> dict[str, Any]:
         if fault is None and parts != number:
             fault = f"{parts} parts have arrived, and num_parts is {number}"
         if fault is not None:
-            raise InvalidParameters([("num_parts", fault)], {})
+            raise InvalidParameters([("num_parts", fault)], {"num_parts": params["num_parts"]})
         expires_at = _count_end(world, params.get("ttl_msec"))
         done = {"is_finished": True, "expires_at": expires_at}
         world.store.put(CHAT_MEDIA, media["id"], media | done)
