@@ -61,9 +61,8 @@ MEDIA_RULES = expectation(
     "total_bytes. Members download them until ttl_msec is over or their message was deleted with "
     "them for all.",
 )
-_HASH_KEY = Text(
-    required=True, pattern=r"[a-zA-Z0-9]{1,50}", pattern_text="1 to 50 letters and digits"
-)
+_HASH = re.compile(r"[a-zA-Z0-9]{1,50}", re.ASCII)
+_HASH_KEY = Text(required=True, pattern=_HASH.pattern, pattern_text="1 to 50 letters and digits")
 _NUMBER = r"[0-9]{1,19}"
 
 
@@ -239,7 +238,6 @@ def _refuse_unknown(parameter: str, value: str) -> ProblemFailure:
     return ProblemFailure(find_nothing("media", parameter, value, repeated=True))
 
 
-_HASH_KEY = re.compile(r"[a-zA-Z0-9]{1,50}", re.ASCII)
 _UPLOAD = "/2/chat/media/upload"
 _SESSION = {"id": "1989400000000000001"}
 _MEDIA = {"conversation_id": "2244994945-3805104374", "media_hash_key": "hBr7Kq2Vx9Lm4R8wYc3Zn6Js"}
@@ -288,7 +286,7 @@ OPERATIONS = (
         download,
         "Download encrypted media",
         gates=(require_read_permission,),
-        rules=check_path(id=CONVERSATION_ID, media_hash_key=_HASH_KEY),
+        rules=check_path(id=CONVERSATION_ID, media_hash_key=_HASH),
         returns=Bytes(),
         since=start_on("2026-03-18"),
         assumptions=(CHAT_SHAPES, MEDIA_RULES, READ_PERMISSION),
