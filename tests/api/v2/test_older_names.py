@@ -15,7 +15,7 @@ from mock_platform.control.examples import Sample
 from mock_platform.core.operation import Operation
 from tests.api.v2.test_bad_input import BY_ID, EXAMPLES, all_of_v2, box, send
 from tests.api.v2.test_description import find_described, list_all_fields, open_box
-from tests.support import USER_TOKEN, Sandbox, body_of
+from tests.support import USER_TOKEN, Sandbox, body_of, sandbox
 from tests.test_original_names import translate
 
 USER = "2244994945"
@@ -68,9 +68,9 @@ def test_the_same_fields(box: Sandbox, id_: str) -> None:
     f"POST /2/users/{USER}/bookmarks",
 ])  # fmt: skip
 def test_a_post_that_a_body_names(names: str, sent: str, route: str) -> None:
-    """What is wrong with the post is told under the client's name, with what it sent."""
+    """What is wrong with the post has the name of the sandbox, with what was sent."""
     method, path = route.split(" ")
-    answer = open_box(names, "spec")[0].call(method, path, keys=USER_TOKEN, json={sent: "x"})
+    answer = sandbox(names=names).call(method, path, keys=USER_TOKEN, json={sent: "x"})
     name = "tweet_id" if names == "original" else "post_id"
 
     fault = body_of(answer, 400)["errors"][0]
