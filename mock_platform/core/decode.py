@@ -222,12 +222,15 @@ def make_reader(operation: Operation, schema: Schema) -> Callable[[Call, Any], d
     names = _list_names(schema)
     nullable = _nullable(schema)
     load, echo = loader(schema), operation.echo
+    older_keys: Mapping[str, str] = getattr(schema, "older_keys", {})
     unsets = operation.method == "PUT" and operation.location is Location.QUERY
 
     def read(call: Call, sent: Any) -> dict[str, Any]:
         if unsets:
             # An empty value on PUT unsets an optional field (public facts, section 3).
             sent = {k: None if v == "" and k in nullable else v for k, v in sent.items()}
+        if older_keys and isinstance(sent, dict):
+            sent = _read_older_keys(sent, older_keys)
         try:
             params: dict[str, Any] = load(sent)
         except ValidationError as fault:
@@ -237,6 +240,12 @@ def make_reader(operation: Operation, schema: Schema) -> Callable[[Call, Any], d
         return params
 
     return read
+
+
+def _read_older_keys(sent: dict[str, Any], older_keys: Mapping[str, str]) -> dict[str, Any]:
+    """Return what was sent with the names of today; what has both names counts under today's."""
+    names = {old: new for old, new in older_keys.items() if new not in sent}
+    return {names.get(key, key): value for key, value in sent.items()}
 
 
 def _body_reader(operation: Operation, schema: Schema | None, settings: Settings) -> _Reader:

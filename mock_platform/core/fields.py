@@ -270,23 +270,30 @@ class CurrencyCode(Text):
 class Instant(_Wire, fields.Field[str]):
     """An ISO 8601 moment, converted to the form of the interface unless `as_sent`.
 
-    This form has seconds and `Z`, or with `millis` milliseconds and `Z`.
+    This form has seconds and `Z`, or with `millis` milliseconds and `Z`. A text without a
+    time or an offset is midnight or in UTC; with `full` it is refused, as RFC 3339 demands both.
     """
 
     kind = "time"
     unreadable = "invalid date"
 
     def __init__(
-        self, *, as_sent: bool = False, millis: bool = False, **options: Unpack[FieldOptions]
+        self,
+        *,
+        as_sent: bool = False,
+        millis: bool = False,
+        full: bool = False,
+        **options: Unpack[FieldOptions],
     ) -> None:
         self.as_sent = as_sent
+        self.full = full
         self.form = wire_millis if millis else wire_seconds
         super().__init__(**options)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         if isinstance(value, str):
             try:
-                moment = parse_instant(value)
+                moment = parse_instant(value, full=self.full)
                 return value if self.as_sent else self.form(moment)
             except ValueError as fault:
                 refusal = Fault(

@@ -207,6 +207,7 @@ UNKNOWN: Told = {
     ("followed_lists.create", "list_id"): (400, "Could not find list with id: [999]."),
     ("pinned_lists.create", "list_id"): (400, "Could not find list with id: [999]."),
     ("broadcast_chat_mutes.create", "user_id"): (400, "Could not find user with id: [999]."),
+    ("dm_conversations.create", "participant_ids"): (400, "Could not find user with id: [999]."),
     ("notes.create", "post_id"): _NO_NOTED_POST,
     ("notes.evaluate", "post_id"): _NO_NOTED_POST,
     ("evaluate_note.create", "post_id"): _NO_NOTED_POST,

@@ -26,8 +26,6 @@ KEYS: Mapping[str, Keys | str] = {B: BEARER, U1: HARBOR, U2: USER_TOKEN}
 """Credentials of each kind."""
 OTHER_KINDS: Mapping[str, tuple[set[str], tuple[str, ...]]] = {
     "POST /2/activity/subscriptions": ({B, U1, U2}, ("post.read",)),
-    "GET /2/posts/counts/recent": ({B}, ()),
-    "GET /2/news/search": ({B, U2}, ("post.read", "users.read")),
     "POST /2/articles/draft": ({U1, U2}, ("post.read", "post.write", "users.read")),
     "POST /2/articles/:/publish": ({U1, U2}, ("post.read", "post.write", "users.read")),
 }
