@@ -47,8 +47,10 @@ MAX_ADDITIONAL_IMAGES = 10
 IMAGE_ENDINGS = (".jpg", ".jpeg", ".gif", ".webp", ".png")
 
 _PRICE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ([A-Z]{3})", re.ASCII)
-_GTIN = re.compile(r"[0-9]{8}|[0-9]{12,14}|[0-9]{9}[0-9Xx]", re.ASCII)
-_HEX_COLOR = re.compile(r"#[0-9a-f]{3,8}|0x[0-9a-f]+|(?=.*[0-9])[0-9a-f]{6}", re.IGNORECASE)
+_GTIN = re.compile(r"[0-9]{8}|[0-9]{12,13}|[0-9]{9}[0-9Xx]", re.ASCII)
+"""EAN and JAN have 8 or 13 digits, UPC 12, ISBN 13 or 10 of which the last may be an X."""
+_HEX_COLOR = re.compile(r"#[0-9a-f]{3,8}|0x[0-9a-f]+|[0-9a-f]{6}", re.IGNORECASE)
+"""No name of a color has six letters up to F and no others."""
 _BLANK = re.compile(r"[\s\x00-\x1f\x7f]")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
 _TAG = re.compile(r"</?[A-Za-z][^>]*>")
