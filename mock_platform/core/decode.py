@@ -19,7 +19,7 @@ from mock_platform.core.failures.errors import (
     InvalidParameters,
     UnsupportedMediaType,
 )
-from mock_platform.core.faults import Fault, flatten
+from mock_platform.core.faults import JSON_TYPES, Fault, flatten
 from mock_platform.core.fields import CommaList, Content
 from mock_platform.core.jsonio import MAX_VALUES, BadJson, loads
 from mock_platform.core.operation import Location, Operation
@@ -361,7 +361,7 @@ def _header_pairs(call: Call) -> Pairs:
 
 
 def _json(call: Call, max_nesting: int) -> Any:
-    if call.media_type not in {"application/json", "application/problem+json"}:
+    if call.media_type != "application/json":
         if call.media_type == FORM and call.world_prefix is not None:
             call.diagnosis = {"mistake": "world-prefix", "explanation": _PREFIX_MAKES_FORMS}
         raise UnsupportedMediaType(call.media_type, "application/json")
@@ -370,7 +370,8 @@ def _json(call: Call, max_nesting: int) -> Any:
     except BadJson as fault:
         raise BadBody(f"The body is {fault}.") from fault
     if not isinstance(value, dict | list):
-        raise BadBody(f"The body must be a JSON object or array, got {type(value).__name__}.")
+        found = JSON_TYPES[type(value)]
+        raise BadBody(f"The body must be a JSON object or array, got {found}.")
     return value
 
 
