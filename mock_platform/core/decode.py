@@ -345,9 +345,21 @@ def _pairs(
         repeated.remove(name)
     if repeated:
         if operation.location is Location.OAUTH:
-            repeated = [name for name in repeated if not name.startswith(("oauth_", "x_auth_"))]
+            # Those of OAuth were compared where they stand in two places; the other one that
+            # clients put into two places is lost only if it says two things.
+            repeated = [
+                name
+                for name in repeated
+                if not name.startswith("oauth_")
+                and not (name.startswith("x_auth_") and _agree(pairs, name))
+            ]
         unread += find_repeated_parameters(repeated)
     return values, unread
+
+
+def _agree(pairs: Pairs, name: str) -> bool:
+    """Return whether a parameter has the same value wherever it stands."""
+    return len({value for each, value in pairs if each == name}) == 1
 
 
 def _header_pairs(call: Call) -> Pairs:
