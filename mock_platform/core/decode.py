@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from marshmallow import EXCLUDE, Schema, ValidationError
+from marshmallow import EXCLUDE, Schema, ValidationError, fields
 from marshmallow.exceptions import SCHEMA
 from msgspec.structs import replace
 
@@ -20,7 +20,7 @@ from mock_platform.core.failures.errors import (
     UnsupportedMediaType,
 )
 from mock_platform.core.faults import JSON_TYPES, Fault, flatten
-from mock_platform.core.fields import CommaList, Content
+from mock_platform.core.fields import CommaList, Content, require_types
 from mock_platform.core.jsonio import MAX_VALUES, BadJson, loads
 from mock_platform.core.operation import Location, Operation
 from mock_platform.core.pairs import Pairs, first_values
@@ -199,6 +199,14 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
     return decode
 
 
+def _list_in_body(operation: Operation, schema: Schema) -> list[fields.Field[Any]]:
+    return [
+        field
+        for attr, field in schema.load_fields.items()
+        if (field.data_key or attr) not in operation.in_query
+    ]
+
+
 def _list_in_query(operation: Operation, schema: Schema | None) -> list[str]:
     """Return the parameters of the query in the recorded order, without older names of some."""
     if schema is None or operation.location is Location.JSON:
@@ -242,6 +250,9 @@ def make_reader(operation: Operation, schema: Schema) -> Callable[[Call, Any], d
 def _body_reader(operation: Operation, schema: Schema | None, settings: Settings) -> _Reader:
     """Return the reader for the parameters of an operation in a JSON body."""
     in_query = frozenset(operation.in_query)
+    if schema is not None and operation.dialect == "v2":
+        # A body has the types that the interface describes; what is in the query is text.
+        require_types(_list_in_body(operation, schema))
 
     @cache
     def shape() -> Shape:  # built by the first call: its schemas take a while
@@ -358,7 +369,7 @@ def _pairs(
 
 
 def _agree(pairs: Pairs, name: str) -> bool:
-    """Return whether a parameter has the same value wherever it stands."""
+    """Return whether a parameter has one value in all of its places."""
     return len({value for each, value in pairs if each == name}) == 1
 
 

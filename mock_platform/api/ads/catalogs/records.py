@@ -158,15 +158,6 @@ def _expect_period(text: str) -> str | None:
     return None if ordered else "a period that ends after it starts"
 
 
-class Stock(Integer):
-    """A number of items, which must be a JSON number: a text with digits is refused."""
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
-        if isinstance(value, str):
-            raise self._unreadable(value)
-        return super()._deserialize(value, attr, data, **kwargs)
-
-
 class ProductFields(Schema):
     """A product as a merchant sends it (document B, "Product")."""
 
@@ -185,7 +176,7 @@ class ProductFields(Schema):
     additional_image_link = RuledText(_expect_images, load_default=None, allow_none=True)
     google_product_category = Text(load_default=None, allow_none=True)
     product_type = RuledText(_expect_levels, load_default=None, allow_none=True)
-    inventory = Stock(load_default=None, allow_none=True, low=0)
+    inventory = Integer(load_default=None, allow_none=True, low=0, typed=True)
     sale_price = RuledText(_expect_price, load_default=None, allow_none=True)
     sale_price_effective_date = RuledText(_expect_period, load_default=None, allow_none=True)
     item_group_id = Text(load_default=None, allow_none=True, min_length=1)
