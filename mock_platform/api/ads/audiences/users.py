@@ -55,8 +55,9 @@ USER_IDENTITY = expectation(
 )
 SIZE_FOLLOWS = expectation(
     "audiences.size-follows-uploads",
-    "Audiences and lists grow and shrink with the uploaded users; fewer than 100 are TOO_SMALL to "
-    "target.",
+    "Audiences and lists grow and shrink with the uploaded users, at once and until they are "
+    "deleted: effective_at and expires_at are kept and change no size. Fewer than 100 are "
+    "TOO_SMALL to target.",
 )
 THIRTEEN_MONTHS = settled(
     "audiences.thirteen-months",
