@@ -7,7 +7,7 @@ many posts match costs little; a cheap look at the text comes before a post is t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -163,6 +163,7 @@ _MIXED = "Invalid use of 'since_id' or 'until_id' in conjunction with 'start_tim
 RECENT = timedelta(days=7)
 _DELAY = timedelta(seconds=10)
 _MOMENT = timedelta(milliseconds=1)
+_EARLIEST = datetime.min.replace(tzinfo=UTC)
 _SHORTEST_AGE = "must be a minimum of 10 seconds prior to the request time"
 _ENTERPRISE_LENGTH = 4096
 
@@ -269,6 +270,11 @@ def shorten(moment: str) -> str:
     return moment.replace(".000Z", "Z").replace(":00Z", "Z")
 
 
+def go_back(moment: datetime, span: timedelta) -> datetime:
+    """Return the moment that lies so long before another, or the first one of the calendar."""
+    return moment - span if moment - _EARLIEST > span else _EARLIEST
+
+
 def read_window(call: Call, now: datetime, *, recent: bool, reach: timedelta | None) -> Window:
     """Return the window that checked parameters ask for.
 
@@ -288,7 +294,7 @@ def read_window(call: Call, now: datetime, *, recent: bool, reach: timedelta | N
     elif recent:
         first = now - RECENT - (_DELAY if call.wire == "recorded" else timedelta())
     else:
-        first = datetime.min.replace(tzinfo=now.tzinfo) if reach is None else stop - reach
+        first = _EARLIEST if reach is None else go_back(stop, reach)
     return Window(
         first,
         stop if end is not None else stop + _MOMENT,  # what happens now belongs to it
@@ -385,6 +391,8 @@ def count_by_time(
     """
     step = _STEPS[granularity]
     last = min(window.end, now)
+    if last < window.start:  # a window that ends before the last seven days
+        return []
     first = _round_down(window.start, granularity)
     # A month has 44,640 minutes: each edge is written once, and faster without its time zone.
     plain = first.replace(tzinfo=None)

@@ -252,6 +252,16 @@ def test_times(box: Sandbox, path: str) -> None:
     assert ["coffee 2", "coffee 3"] == find(box, "coffee", path, **times)
 
 
+@pytest.mark.parametrize("path", EVERY)
+@pytest.mark.parametrize("end", ["0001-01-01T00:00:00Z", "2026-11-01T00:00:00Z"])
+def test_an_end_before_all_posts(box: Sandbox, path: str, end: str) -> None:
+    """A window that ends before there were posts finds nothing, also in the year 1."""
+    found = read(box, path, "coffee", end_time=end)
+
+    assert 0 == found["meta"].get("total_post_count", found["meta"].get("result_count"))
+    assert all(each["start"] <= each["end"] for each in found.get("data", ()))
+
+
 @pytest.mark.parametrize("path", SEARCHES)
 def test_ids(box: Sandbox, path: str) -> None:
     """Only posts between the two ids are found; the times have no effect beside them."""
