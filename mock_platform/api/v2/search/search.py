@@ -163,7 +163,8 @@ _MIXED = "Invalid use of 'since_id' or 'until_id' in conjunction with 'start_tim
 RECENT = timedelta(days=7)
 _DELAY = timedelta(seconds=10)
 _MOMENT = timedelta(milliseconds=1)
-_EARLIEST = datetime.min.replace(tzinfo=UTC)
+_EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+"""Where windows begin at the earliest: no post is older, and tokens of pages count from here."""
 _SHORTEST_AGE = "must be a minimum of 10 seconds prior to the request time"
 _ENTERPRISE_LENGTH = 4096
 
@@ -271,7 +272,7 @@ def shorten(moment: str) -> str:
 
 
 def go_back(moment: datetime, span: timedelta) -> datetime:
-    """Return the moment that lies so long before another, or the first one of the calendar."""
+    """Return the moment that lies so long before another, or the earliest one."""
     return moment - span if moment - _EARLIEST > span else _EARLIEST
 
 
@@ -290,7 +291,7 @@ def read_window(call: Call, now: datetime, *, recent: bool, reach: timedelta | N
     start = params.get("start_time") if since is None else None
     stop = now if end is None else parse_instant(end)
     if start is not None:
-        first = parse_instant(start)
+        first = max(parse_instant(start), _EARLIEST)
     elif recent:
         first = now - RECENT - (_DELAY if call.wire == "recorded" else timedelta())
     else:
@@ -391,7 +392,7 @@ def count_by_time(
     """
     step = _STEPS[granularity]
     last = min(window.end, now)
-    if last < window.start:  # a window that ends before the last seven days
+    if last < window.start:  # it ends before the last seven days, or before there were posts
         return []
     first = _round_down(window.start, granularity)
     # A month has 44,640 minutes: each edge is written once, and faster without its time zone.
