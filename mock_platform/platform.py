@@ -57,7 +57,7 @@ from mock_platform.core.failures.rendering import (
 from mock_platform.core.faults import V2_WORDS
 from mock_platform.core.journal_entries import make_entry, make_markers, sort_assumptions
 from mock_platform.core.limits import OAUTH_LIMIT, RECORDED_LIMITS
-from mock_platform.core.operation import Operation, table
+from mock_platform.core.operation import Operation
 from mock_platform.core.operation_routes import TRAILING_SLASH_TAKEN, OperationRoutes
 from mock_platform.core.original_names.description import write_description
 from mock_platform.core.original_names.exchange import BOTH_NAMES_ARE_TAKEN
@@ -151,8 +151,9 @@ class Platform:
         self.tables: Tables = {table.name: table for table in TABLES}
         self.description = Description(self._describe, self.write_original, lambda: self.operations)
         """Return the v2 interface as an OpenAPI document."""
-        self.operations: tuple[Operation, ...] = table(
-            OPERATIONS, [openapi.make_operation(self.description.at)]
+        self.operations: tuple[Operation, ...] = (
+            *OPERATIONS,
+            openapi.make_operation(self.description.at),
         )
         self.base = base or load_base(settings)
         self.overlays = Overlays(

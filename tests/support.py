@@ -167,8 +167,8 @@ class Sandbox:
             self.world.store.remove(table, key)
 
     def clear(self, *tables: str) -> None:
-        """Remove all records of some tables from the default world."""
-        with self.world.work():
+        """Remove all records of some tables from the default world, and nothing else."""
+        with self.world.store.skip_consequences(), self.world.work():
             for table in tables:
                 for entry in self.world.store.page(table):
                     self.world.store.remove(table, entry.key)

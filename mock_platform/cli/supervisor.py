@@ -146,6 +146,9 @@ class Supervisor:
             worker.end.close()
             worker.end = None
             return
+        # A worker says one word a line: "open" when its worlds are open, "ready" when it answers,
+        # "drained" when it has no requests left at the end. What is behind the last line break is
+        # the beginning of a word whose rest comes with the next read.
         *words, worker.text = (worker.text + data).split(b"\n")
         worker.words.update(words)
         if b"open" in words:
@@ -176,6 +179,8 @@ class Supervisor:
             if worker is not None:  # someone ended this one alone
                 worker.say(RELEASE)
             return
+        # A request is answered by the worker that has its world. So a worker without requests of
+        # its own still answers for the others, until all have none.
         alive = [each for each in self._workers if each.pid]
         if not self._released and all(b"drained" in each.words for each in alive):
             self._released = True
@@ -199,6 +204,9 @@ class Supervisor:
                 _LOG.error("Worker %s ended %s while the server stopped.", worker.label, how)
             self._release_if_drained()
             return
+        # Whatever ends a worker before the server was ready (a port, a store, a fixture) would end
+        # the next one as well, so it ends the server. Later it was an accident: the worker is
+        # started again, each time after a longer pause if it does not live long.
         if not self._was_ready:
             worker.pid = 0
             self._status = self._status or (code if code > 0 else 1)

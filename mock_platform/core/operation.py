@@ -282,7 +282,7 @@ class Operation(Struct, frozen=True):
     @property
     def dialect(self) -> Dialect:
         """The family of its path."""
-        return dialect_of(self.path)
+        return _find_dialect(self.path)
 
     @property
     def path_names(self) -> tuple[str, ...]:
@@ -400,6 +400,13 @@ def table(*groups: Sequence[Operation]) -> tuple[Operation, ...]:
                 raise ValueError(f"{operation.id} and {seen[key]} collide on {key}")
             seen[key] = operation.id
     return operations
+
+
+@cache
+def _find_dialect(path: str) -> Dialect:
+    # Each server asks for that of each operation. The paths of requests, which have no end, are not
+    # kept so.
+    return dialect_of(path)
 
 
 @cache

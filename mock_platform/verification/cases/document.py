@@ -200,6 +200,9 @@ class SavedCase:
     def _place(self, at: str, table: str, found: list[tuple[str, Any]]) -> dict[str, Row]:
         """Return records by their keys, each with its place in the order of all."""
         runs = self.document.places.get(table, [])
+        # The places are written as runs: where the first of them is, and how many follow it. They
+        # decide the order of lists and what their cursors mean, so a file whose places do not fit
+        # is refused; a replay would answer with other pages.
         if any(length < 1 for _, length in runs) or sum(n for _, n in runs) != len(found):
             raise BadCase(f"{at}: {CASE} has places for another number than {len(found)} records.")
         places = (first + step for first, length in runs for step in range(length))
@@ -336,6 +339,7 @@ def _unpack(path: Path, packed: zipfile.ZipFile, name: str, left: int) -> bytes:
     """Return a member, whatever size the archive claims that it has."""
     try:
         with packed.open(name) as member:
+            # One byte more than is allowed: the sizes that the archive states may be lies.
             data = member.read(left + 1)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as fault:
         raise BadCase(f"{path}: {name} is damaged: {fault}.") from fault

@@ -181,21 +181,16 @@ class _Replayer:
 
     def _take_step(self, step: CaseStep) -> None:
         world, store = self._world, self._world.store
-        # What follows from changes is among them; the store must not add it a second time.
-        consequences, store.consequences = store.consequences, []
-        try:
-            with world.work():
-                for table, key, record in self._hidden.show(step.changes):
-                    if record is None:
-                        store.remove(table, key)
-                    else:
-                        store.put(table, key, record)
-                world.transitions.paces = {**world.transitions.paces, **step.paces}
-                world.ids.drawn = step.drawn
-                if step.scenarios is not None:
-                    find_engine(world).repeat_switches(self._hidden.show(step.scenarios))
-        finally:
-            store.consequences = consequences
+        with store.skip_consequences(), world.work():
+            for table, key, record in self._hidden.show(step.changes):
+                if record is None:
+                    store.remove(table, key)
+                else:
+                    store.put(table, key, record)
+            world.transitions.paces = {**world.transitions.paces, **step.paces}
+            world.ids.drawn = step.drawn
+            if step.scenarios is not None:
+                find_engine(world).repeat_switches(self._hidden.show(step.scenarios))
 
     def _activate_rules(self) -> None:
         rules = [each for each in self._case.document.rules if each.active]

@@ -187,6 +187,9 @@ class CostLedger:
         """Add those resources that the app has not paid for on this day."""
         if name not in prices.classes:
             return self._add(total, name, prices, 0)
+        # A resource is charged once a day (of UTC) for an app, however often and by whatever
+        # operation it is read. So what counts is the set of what was paid for, not the requests;
+        # `paid |= new` changes the set that `_find_paid` keeps.
         paid = self._find_paid(day)
         keys = {(app, *resource) for resource in found}
         new = keys - paid
@@ -256,6 +259,8 @@ class CostLedger:
 
     def _charge_delivery(self, entry: Mapping[str, Any]) -> None:
         store, day = self._world.store, parse_instant(entry["at"]).date()
+        # A delivery names its event by id alone: those of webhooks are logged in `events`, those
+        # of streams in `activities`. A stream's record says which product it is, and so the price.
         event = store.get("events", entry["event_id"]) or store.get("activities", entry["event_id"])
         if entry["kind"] == "stream":
             stream = store.get("connections", entry["stream_id"]) or {}
@@ -278,6 +283,8 @@ class CostLedger:
 
     def _charge_event(self, event: Record, app: str, day: date, prices: PricesOfDay) -> None:
         """Add the price of an event, unless the app has paid for it on this day."""
+        # The same activity may go to several webhooks and streams of an app, each time as a record
+        # of its own; what they share is the uuid that receivers see.
         key = app, "event", event.get("_event_uuid") or event.get("event_uuid") or event["id"]
         paid = self._find_paid(day)
         if key in paid:

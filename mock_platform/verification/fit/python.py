@@ -191,6 +191,8 @@ class _Reader(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         """Note a call; `*args` that are passed on become parameters."""
+        # A wrapper such as `def get(self, *args): return self._send("GET", *args)` is read as if it
+        # had some parameters that it passes on one by one, so that calls of it lead to their paths.
         function = self.scope.find("function")
         starred = self._starred.get(id(function)) if function is not None else None
         for at, each in enumerate(node.args):
@@ -206,6 +208,8 @@ class _Reader(ast.NodeVisitor):
 
     def visit_If(self, node: ast.If) -> None:
         """Read each branch with what was known before it, and what its test makes true."""
+        # Both branches start from the values before the `if`. Behind it a name may have the values
+        # of either branch, except those of a branch that ends with `raise`, which nobody leaves.
         self.visit(node.test)
         before, values = self._conditions, self.scope.values
         self._branches += 1

@@ -468,6 +468,15 @@ class MemoryStore:
         finally:
             self._nesting, self._undo = 0, None
 
+    @contextmanager
+    def skip_consequences(self) -> Iterator[None]:
+        """Add nothing to transactions in this block: what follows is among the changes already."""
+        consequences, self.consequences = self.consequences, []
+        try:
+            yield
+        finally:
+            self.consequences = consequences
+
     def _roll_back(self) -> None:
         # From the last change to the first, so that a key that was changed twice ends as it was
         # before both. Sequence numbers are set back too: after a failure the next record is

@@ -226,6 +226,8 @@ def refuse_when_retired(call: Call, world: World) -> None:
         return
     ends = format_datetime(_RETIREMENT.effective, usegmt=True)
     since = f"@{_ANNOUNCED.timestamp():.0f}"
+    # From the announcement on, each answer has the two headers (RFC 9745, RFC 8594), the refusal
+    # after the end too: a client that calls it late learns from them since when it is gone.
     call.extra_headers += [("Deprecation", since), ("Sunset", ends)]
     call.assume(DEPRECATION_HEADERS)
     if _RETIREMENT.is_in_force(now):

@@ -223,6 +223,8 @@ def create(call: Call, world: World) -> dict[str, Any]:
     if "telecast_id" in call.params:
         fields["telecast_id"] = call.params["telecast_id"]
     record = store_scheduled(world, fields | {"_user_id": get_user_id(call)})
+    # Its moment is later than now; but where records do not wait (`/_mock/transitions`), it has
+    # begun by now.
     advance_due(world, get_user_id(call))
     return {"data": show_scheduled(world.store.get(BROADCASTS, record["id"]) or record)}
 
@@ -281,6 +283,8 @@ def update(call: Call, world: World) -> dict[str, Any]:
     kept = {name: value for name, value in before.items() if name in _KEPT}
     after = {**kept, **_read_schedule(call, world), "updated_at": wire_millis(world.clock.now())}
     if call.params["roll_forward"]:
+        # The rest of the series goes on from the broadcast as it was. This one leaves it: with
+        # repeats of its own left, its beginning would schedule a second series.
         schedule_next(world, before)
         after["_left"] = 0
     world.store.put(BROADCASTS, after["id"], add_start(after))

@@ -228,6 +228,7 @@ def list_events(call: Call, world: World) -> dict[str, Any]:
 
 
 def _show_event(conversation: Record, member: Record, event: Record) -> dict[str, Any]:
+    # A member who came later must not learn ids of events from before, which `previous_id` has.
     previous = event["previous_id"]
     is_before = previous is not None and int(previous) < int(member["_first_id"] or 0)
     return {
@@ -251,6 +252,9 @@ def _show_keys(
     newest = int(events[0]["id"]) if events else None
     oldest = int(events[-1]["id"]) if events else None
     needed: list[Record] = []
+    # Going back from the newest change: those after the page are of no use for it, those between
+    # its events are all needed, and of the earlier ones only the last, which was in force when the
+    # oldest event was sent. A member never gets the keys from before the own entry.
     for entry in world.store.page(EVENTS, match, order=NEWEST_FIRST):
         change, at = entry.record, int(entry.key)
         if not is_seen(change, member):

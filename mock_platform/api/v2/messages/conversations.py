@@ -210,6 +210,8 @@ def send_message(
         "_app_id": app_id,
     }
     message = _store_event(world, MESSAGE, conversation_id, participants, sender_id, content)
+    # The sender gets one dm.sent, which names one recipient also in a group; each other participant
+    # gets a dm.received of the own. Who writes to nobody else receives the own message.
     others = [id_ for id_ in participants if id_ != sender_id]
     target = others[0] if others else sender_id
     parts = [("dm.sent", sender_id, target)]

@@ -161,6 +161,9 @@ class Relation(Struct, frozen=True, dict=True):
             self.remove_all(world, target=key)
 
     def _count(self, world: World, edge: Record, step: int) -> None:
+        # Each end may keep a number of its edges in the record there. Some edges are left out of
+        # it: `unless` names a field of the other record that makes an edge uncounted, and so does
+        # a record that is gone.
         for end, other in self._pairs:
             if end.count is None:
                 continue
@@ -192,6 +195,8 @@ class _Targets(Collection[str]):
         self._known = dict.fromkeys(more, True)
 
     def __contains__(self, key: object) -> bool:
+        # The store asks this for the authors of the newest posts first (`Within`), and most often
+        # it has a page before it saw many. A user who follows thousands costs no list of them then.
         if not isinstance(key, str):
             return False
         known = self._known.get(key)
@@ -346,6 +351,8 @@ def make_sight_of(world: World, viewer_id: str | None) -> Callable[[Record], boo
 
 def _make_block_test(world: World, user_id: str) -> Callable[[str], bool]:
     """Return the test whether a block separates another user from this one."""
+    # A page of posts has few authors. Reading all blocks at once is cheaper while there are few;
+    # of many, only those with these authors are looked up.
     if BLOCKS.count_targets(world, user_id) + BLOCKS.count_sources(world, user_id) > _FEW_BLOCKS:
         return lambda other: is_blocked(world, other, user_id)
     blocks = BLOCKS.list_targets(world, user_id) + BLOCKS.list_sources(world, user_id)

@@ -127,6 +127,9 @@ class OpenStreams:
 
     def find_concerned(self, activity: Record, table: str = ACTIVITIES) -> list[Stream]:
         """Return the open streams that get a record of a table. Needs the world's lock."""
+        # All streams of a group have the same endpoint and app, so whether a record concerns these
+        # is asked once a group. Each of them is asked for what its own parameters decide: its
+        # partition, and whether it ends by itself because it shows the past alone.
         return [
             stream
             for (_, app_id), group in self._groups.items()
@@ -189,6 +192,8 @@ class OpenStreams:
                 for stream in self.find_concerned(change.after, change.table):
                     stream.push(change.key)
                     self._woken[stream.opening.id] = stream
+        # Here the world is locked, and a stream that is woken writes to its socket. So it waits for
+        # the notice, which is sent when the lock is free (`_take`).
         if self._woken or self._disconnected:
             world.notify(WOKEN, "")
 
@@ -199,6 +204,8 @@ class OpenStreams:
             if id_ in self._streams and "disconnected_at" in (change.after or _REMOVED):
                 self._disconnected[id_] = self._streams[id_]
             return
+        # A stream becomes visible with the commit of its record. Until then only `_opening` has it,
+        # weakly: if the request fails, nobody else does, and it is gone with the answer.
         stream = self._opening.pop(id_, None)
         if stream is not None and stream.is_open:
             opening = stream.opening
@@ -237,6 +244,7 @@ class OpenStreams:
         group.pop(id_, None)
         if not group:
             self._groups.pop(at, None)
+        # After a reset the record of the connection is gone, or another one has its id.
         if world.closed or world.epoch != stream.epoch:
             return
         record = world.store.get(CONNECTIONS, id_)

@@ -114,6 +114,8 @@ def log_event(
     `_filter`. The delivery begins after the commit.
     """
     webhook = world.store.get("webhooks", webhook_id)
+    # An event for an invalid webhook is logged all the same: a replay job delivers it once the
+    # webhook has passed a challenge again.
     live = webhook is not None and webhook["valid"]
     event = {
         "id": world.ids.snowflake(),
@@ -320,6 +322,9 @@ def check_window(
     params: Mapping[str, Any], _call: Call, world: World, settings: Settings
 ) -> Iterator[tuple[str, str]]:
     """Yield every fault of the window; dates that are invalid by themselves are skipped."""
+    # Dates are whole minutes, so the oldest one that is allowed is counted from the minute that
+    # now is in: 24 hours ago at 12:00:59 is still 12:00. Each date is compared alone before the two
+    # are compared, so a caller learns everything that is wrong at once.
     now = world.clock.now()
     minutes = {
         name: parse_minute(params[name]) for name in ("from_date", "to_date") if name in params
@@ -367,7 +372,8 @@ def create_job(call: Call, world: World, webhook_id: str, from_date: str, to_dat
     if webhook is None or webhook["_app_id"] != app["id"]:
         raise _make_webhook_not_found(webhook_id)
     for running in find_jobs_in_progress(world, webhook_id):
-        # This looks at the job, so it counts as a poll where jobs end after a number of polls.
+        # This looks at the job, so it counts as a poll where jobs end after a number of polls. A
+        # refusal would undo that count with all else, so it is raised with `keeping`.
         if not world.transitions.evaluate(REPLAY_JOB.name, running["id"], poll=True):
             raise _make_conflict(call, running).keeping()
     if not webhook["valid"]:

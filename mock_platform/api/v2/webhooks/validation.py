@@ -248,6 +248,9 @@ def apply_challenge(webhook: Record, now: datetime, *, passed: bool | None) -> R
 
     `passed` is `None` where the receiver did not answer, or with a status that may change.
     """
+    # A wrong answer decides at once. No answer at all decides only after a time without a pass,
+    # because a receiver may be restarting. Webhooks of the fixtures never passed a challenge
+    # (`last` is `None`): time does not make them invalid, and they are not challenged again.
     changed = dict(webhook)
     last = webhook.get("_passed_at")
     if passed is not None:
