@@ -148,8 +148,11 @@ def cut_window(start: datetime, end: datetime, granularity: str) -> list[datetim
     if step is None:
         return [start, end]
     # A Monday at midnight is where an hour, a day and a week begin.
-    first = _MONDAY + ((start - _MONDAY) // step + 1) * step
-    count = max(0, -((first - end) // step))
+    rest = step - (start - _MONDAY) % step
+    if rest >= end - start:  # the next cut may lie behind the last day of the calendar
+        return [start, end]
+    first = start + rest
+    count = -((first - end) // step)
     return [start, *(first + number * step for number in range(count)), end]
 
 

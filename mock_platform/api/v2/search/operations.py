@@ -57,6 +57,7 @@ from mock_platform.api.v2.search.search import (
     count_by_time,
     find_query_faults,
     find_window_faults,
+    go_back,
     place_by_relevancy,
     read_query,
     read_window,
@@ -229,7 +230,7 @@ def _choose_page(call: Call, window: Window) -> tuple[Window, str | None]:
     place = _read_token(call)
     if place is not None:
         end = min(end, parse_instant(place.position[0][1]))
-    start = max(window.start, end.replace(microsecond=0) - _COUNT_PAGE)
+    start = max(window.start, go_back(end.replace(microsecond=0), _COUNT_PAGE))
     token = None
     if start > window.start:
         token = make_token(call, TIMED_POSTS, ((2, wire_millis(start)), 0))

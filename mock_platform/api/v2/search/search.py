@@ -7,7 +7,7 @@ many posts match costs little; a cheap look at the text comes before a post is t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -163,6 +163,8 @@ _MIXED = "Invalid use of 'since_id' or 'until_id' in conjunction with 'start_tim
 RECENT = timedelta(days=7)
 _DELAY = timedelta(seconds=10)
 _MOMENT = timedelta(milliseconds=1)
+_EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+"""Where windows begin at the earliest: no post is older, and tokens of pages count from here."""
 _SHORTEST_AGE = "must be a minimum of 10 seconds prior to the request time"
 _ENTERPRISE_LENGTH = 4096
 
@@ -272,6 +274,11 @@ def shorten(moment: str) -> str:
     return moment.replace(".000Z", "Z").replace(":00Z", "Z")
 
 
+def go_back(moment: datetime, span: timedelta) -> datetime:
+    """Return the moment that lies so long before another, or the earliest one."""
+    return moment - span if moment - _EARLIEST > span else _EARLIEST
+
+
 def read_window(call: Call, now: datetime, *, recent: bool, reach: timedelta | None) -> Window:
     """Return the window that checked parameters ask for.
 
@@ -287,14 +294,14 @@ def read_window(call: Call, now: datetime, *, recent: bool, reach: timedelta | N
     start = params.get("start_time") if since is None else None
     stop = now if end is None else parse_instant(end)
     if start is not None:
-        first = parse_instant(start)
+        first = max(parse_instant(start), _EARLIEST)
     elif recent:
         delay = _DELAY if call.wire == "recorded" else timedelta()
         first = now.replace(microsecond=0) - RECENT - delay
     elif reach is not None:
-        first = stop.replace(microsecond=0) - reach
+        first = go_back(stop.replace(microsecond=0), reach)
     else:
-        first = datetime.min.replace(tzinfo=now.tzinfo)
+        first = _EARLIEST
     return Window(
         first,
         stop if end is not None else stop + _MOMENT,  # what happens now belongs to it
@@ -390,7 +397,9 @@ def count_by_time(
     Buckets begin at whole minutes, hours or days; the first and the last may be shorter.
     """
     step = _STEPS[granularity]
-    last = max(window.start, min(window.end, now.replace(microsecond=0)))
+    last = min(window.end, now.replace(microsecond=0))
+    if last < window.start:  # it ends before the last seven days, or before there were posts
+        return []
     first = _round_down(window.start, granularity)
     # A month has 44,640 minutes: each edge is written once, and faster without its time zone.
     plain = first.replace(tzinfo=None)

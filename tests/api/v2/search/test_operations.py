@@ -252,6 +252,28 @@ def test_times(box: Sandbox, path: str) -> None:
     assert ["coffee 2", "coffee 3"] == find(box, "coffee", path, **times)
 
 
+@pytest.mark.parametrize("path", EVERY)
+@pytest.mark.parametrize("end", ["0001-01-01T00:00:00Z", "2026-11-01T00:00:00Z"])
+def test_an_end_before_all_posts(box: Sandbox, path: str, end: str) -> None:
+    """A window that ends before there were posts finds nothing, also in the year 1."""
+    found = read(box, path, "coffee", end_time=end)
+
+    assert 0 == found["meta"].get("total_post_count", found["meta"].get("result_count"))
+    assert all(each["start"] <= each["end"] for each in found.get("data", ()))
+
+
+def test_no_window_begins_before_1970(box: Sandbox) -> None:
+    """No post is older: pages of counts end there, however early start_time is."""
+    times = {"start_time": "0001-01-01T00:00:00Z", "end_time": "1970-02-15T00:00:00Z"}
+    first = read(box, COUNTS[1], "coffee", **times)
+    last = read(box, COUNTS[1], "coffee", **times, next_token=first["meta"]["next_token"])
+    before = read(box, COUNTS[1], "coffee", **times | {"end_time": "1965-01-01T00:00:00Z"})
+
+    assert "1970-01-01T00:00:00.000Z" == last["data"][0]["start"]
+    assert [False, False] == ["next_token" in each["meta"] for each in (last, before)]
+    assert [] == before["data"]
+
+
 @pytest.mark.parametrize("path", SEARCHES)
 def test_ids(box: Sandbox, path: str) -> None:
     """Only posts between the two ids are found; the times have no effect beside them."""
