@@ -13,12 +13,13 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 JOBS ?= 3
 ARGS ?=
 
-.PHONY: help serve test check format fidelity bench docs site wheel clean distclean
+.PHONY: help serve test test-quick check format fidelity bench docs site wheel clean distclean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make serve    serve the sandbox on http://127.0.0.1:8080   (ARGS='--port 0 …')"
 	@echo "make test     run the tests                              (ARGS='-k replay …')"
+	@echo "make test-quick  without sockets, browsers, killed processes and generated requests"
 	@echo "make check    formatting, lint, types, import rules"
 	@echo "make format   put the formatting right"
 	@echo "make fidelity measure how true the answers are            (ARGS='--against FOLDER')"
@@ -34,6 +35,10 @@ serve: $(VENV)/.runtime
 # Without compiled files each process would compile all tests, and each server it starts the sandbox.
 test: $(VENV)/.dev
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
+
+test-quick: $(VENV)/.dev
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) --dist worksteal \
+		-m "not live and not browser and not crash" --ignore tests/property $(ARGS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

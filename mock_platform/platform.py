@@ -24,7 +24,6 @@ from mock_platform.api.served import (
     SPEC_SENTENCES,
     TABLES,
 )
-from mock_platform.api.v2 import description as openapi
 from mock_platform.api.v2.activity.activities import Happenings
 from mock_platform.api.v2.compliance.causes import record_changes
 from mock_platform.api.v2.streams.open_streams import OpenStreams
@@ -151,10 +150,7 @@ class Platform:
         self.tables: Tables = {table.name: table for table in TABLES}
         self.description = Description(self._describe, self.write_original, lambda: self.operations)
         """Return the v2 interface as an OpenAPI document."""
-        self.operations: tuple[Operation, ...] = (
-            *OPERATIONS,
-            openapi.make_operation(self.description.at),
-        )
+        self.operations = OPERATIONS
         self.base = base or load_base(settings)
         self.overlays = Overlays(
             lambda folders: load_base(replace(settings, fixtures=tuple(folders)))
@@ -198,7 +194,7 @@ class Platform:
         self.deliverer = deliverer(settings.delivery, self._report_error)
         """Delivers to webhooks; starts its threads with the first delivery."""
         self.on_world(self.deliverer.attach)
-        self.on_world(self._open_streams)
+        self.on_world(self._attach_parts)
         self.on_world(accept_when_public)
         self.on_world(record_changes)
         self.worlds.dropped_listeners += [
@@ -464,7 +460,8 @@ class Platform:
         stages = bind_stages(operation)
         return compile_operation(operation, self.settings, *stages, self._challenge)
 
-    def _open_streams(self, world: World) -> None:
+    def _attach_parts(self, world: World) -> None:
+        world.attach(self.description)
         world.attach(Happenings())
         OpenStreams(world, self.settings, ORIGINAL_NAMES.write_event)
 

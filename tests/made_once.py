@@ -8,11 +8,11 @@ test cannot notice; what a test is about, it makes with its own files.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from mock_platform.api.v2.description import DESCRIPTION_ID
 from mock_platform.core import installed
 from mock_platform.core.description import openapi
 from mock_platform.core.documents.source import Source
@@ -40,26 +40,26 @@ _describe, _read_source = openapi.describe, document.read_source
 _PACKAGED = installed.folder("scenarios")
 _MAX_DESCRIBED = 16
 """The latest so many descriptions are kept: one has some megabytes."""
-_described: dict[object, tuple[tuple[Operation, ...], bytes]] = {}
+_described: dict[object, bytes] = {}
 
 
 def describe_once(operations: Iterable[Operation], settings: Settings, **more: Any) -> Any:
     """The description of these operations, as a copy of its own."""
     listed = tuple(operations)
-    # The operation that answers with the description is another one in each platform, but alike.
+    if more.get("extend") is None:  # what the description of operations does not depend on
+        settings = replace(settings, seed=0, freeze=None, fixtures=(), default_fixtures=True)
     key = (
-        tuple(id(each) if each.id != DESCRIPTION_ID else None for each in listed),
+        listed,
         settings,
         more["title"],
         more.get("sandbox"),
         more.get("extend") is None,
     )
-    # An id stands for an operation as long as that one is kept.
-    found = _described.pop(key, None) or (listed, dumps(_describe(listed, settings, **more)))
+    found = _described.pop(key, None) or dumps(_describe(listed, settings, **more))
     _described[key] = found
     if len(_described) > _MAX_DESCRIBED:
         del _described[next(iter(_described))]
-    return loads(found[1], max_nesting=256)
+    return loads(found, max_nesting=256)
 
 
 @cache

@@ -93,12 +93,13 @@ class Sandbox:
 
     def start_over(self) -> bool:
         """Be as it was made; False if that takes more than a reset of its default world."""
-        # A reset wakes the thread of the deliverer, which is busy for a moment.
+        # The reset comes first: it ends what the deliverer waits for between two attempts. It also
+        # wakes the deliverer's thread, which is busy for a moment.
+        self.platform.worlds.default.reset()
         deliverer = self.platform.deliverer
         if self._as_made != _parts(self.platform) or not deliverer.wait_until_idle(0.05):
             self.platform.close()
             return False
-        self.platform.worlds.default.reset()
         control: ControlPlane = self.app.extensions[CONTROL]
         control.warnings.clear()  # counts of the server, which a reset keeps
         self.client = self.app.test_client()

@@ -16,7 +16,7 @@ from mock_platform import MockPlatform
 from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.api.served import OPERATIONS, ORIGINAL_NAMES
 from mock_platform.control.examples import Sample, sample
-from mock_platform.core.envelope import Lines
+from mock_platform.core.envelope import Flat, Lines
 from mock_platform.core.operation import MINUTE, Operation
 from mock_platform.core.original_names.translation import Spelling
 from mock_platform.settings import NamesMode, Settings
@@ -39,7 +39,8 @@ def _samples() -> Iterator[Operation]:
             sample(operation, found)
         except LookupError:
             continue
-        if operation.id not in STREAMS:
+        is_as_it_is = isinstance(operation.returns, Flat) and operation.returns.is_verbatim
+        if operation.id not in STREAMS and not is_as_it_is:
             yield operation
 
 

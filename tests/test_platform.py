@@ -439,6 +439,7 @@ def test_operations_beyond_the_documents_rest_on_a_gap() -> None:
         for operation in OPERATIONS
         if not operation.documented
         and operation.path not in documented  # the forms of a documented page
+        and operation.id != "openapi.get"  # the document says that there is one, but not where
         and not any(a.gap for a in operation.all_assumptions)
     ]
 

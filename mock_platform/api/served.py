@@ -19,7 +19,6 @@ from mock_platform.api.ads.conventions import ACCOUNT_SCOPE, READ_ONLY
 from mock_platform.api.ads.lists import SORT_BY
 from mock_platform.api.ads.user_rights import USER_RIGHTS
 from mock_platform.api.v2 import prices
-from mock_platform.api.v2.description import DESCRIPTION_ID
 from mock_platform.api.v2.release_history import NAMES_EFFECTIVE, PUBLIC_NAMES
 from mock_platform.core import assumptions
 from mock_platform.core.operation import Dialect, NotServed, Operation, Origin, table
@@ -69,6 +68,7 @@ SUBJECTS = (
     "ads.cards",
     "ads.advertiser_posts",
     "older",
+    "v2.description",
 )
 """The folders below `mock_platform.api`, one for each subject."""
 
@@ -112,8 +112,8 @@ OPERATIONS: tuple[Operation, ...] = table(
         for operation in getattr(folder, "OPERATIONS", ())
     ]
 )
-"""All operations that are served, except the description of the v2 interface itself."""
-OPERATION_IDS: tuple[str, ...] = (*(operation.id for operation in OPERATIONS), DESCRIPTION_ID)
+"""All operations that are served."""
+OPERATION_IDS: tuple[str, ...] = tuple(operation.id for operation in OPERATIONS)
 """The ids of all operations."""
 
 TABLES: tuple[Table, ...] = tuple(
@@ -166,12 +166,9 @@ A folder of v2 says nothing where the specification says as little: its operatio
 """
 
 PUBLISHED_IDS: Mapping[str, str] = {
-    DESCRIPTION_ID: "getOpenApiSpec",
-    **{
-        id_: published
-        for folder in _FOLDERS
-        for id_, published in getattr(folder, "PUBLISHED_IDS", {}).items()
-    },
+    id_: published
+    for folder in _FOLDERS
+    for id_, published in getattr(folder, "PUBLISHED_IDS", {}).items()
 }
 """The ids of operations in the public description of v2, by ours: names of methods in clients."""
 

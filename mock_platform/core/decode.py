@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from marshmallow import EXCLUDE, Schema, ValidationError
+from marshmallow import EXCLUDE, Schema, ValidationError, fields
 from marshmallow.exceptions import SCHEMA
 from msgspec.structs import replace
 
@@ -19,8 +19,8 @@ from mock_platform.core.failures.errors import (
     InvalidParameters,
     UnsupportedMediaType,
 )
-from mock_platform.core.faults import Fault, flatten
-from mock_platform.core.fields import CommaList, Content
+from mock_platform.core.faults import JSON_TYPES, Fault, flatten
+from mock_platform.core.fields import CommaList, Content, require_types
 from mock_platform.core.jsonio import MAX_VALUES, BadJson, loads
 from mock_platform.core.operation import Location, Operation
 from mock_platform.core.pairs import Pairs, first_values
@@ -199,6 +199,14 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
     return decode
 
 
+def _list_in_body(operation: Operation, schema: Schema) -> list[fields.Field[Any]]:
+    return [
+        field
+        for attr, field in schema.load_fields.items()
+        if (field.data_key or attr) not in operation.in_query
+    ]
+
+
 def _list_in_query(operation: Operation, schema: Schema | None) -> list[str]:
     """Return the parameters of the query in the recorded order, without older names of some."""
     if schema is None or operation.location is Location.JSON:
@@ -222,12 +230,15 @@ def make_reader(operation: Operation, schema: Schema) -> Callable[[Call, Any], d
     names = _list_names(schema)
     nullable = _nullable(schema)
     load, echo = loader(schema), operation.echo
+    older_keys: Mapping[str, str] = getattr(schema, "older_keys", {})
     unsets = operation.method == "PUT" and operation.location is Location.QUERY
 
     def read(call: Call, sent: Any) -> dict[str, Any]:
         if unsets:
             # An empty value on PUT unsets an optional field (public facts, section 3).
             sent = {k: None if v == "" and k in nullable else v for k, v in sent.items()}
+        if older_keys and isinstance(sent, dict):
+            sent = _read_older_keys(sent, older_keys)
         try:
             params: dict[str, Any] = load(sent)
         except ValidationError as fault:
@@ -239,9 +250,18 @@ def make_reader(operation: Operation, schema: Schema) -> Callable[[Call, Any], d
     return read
 
 
+def _read_older_keys(sent: dict[str, Any], older_keys: Mapping[str, str]) -> dict[str, Any]:
+    """Return what was sent with the names of today; what has both names counts under today's."""
+    names = {old: new for old, new in older_keys.items() if new not in sent}
+    return {names.get(key, key): value for key, value in sent.items()}
+
+
 def _body_reader(operation: Operation, schema: Schema | None, settings: Settings) -> _Reader:
     """Return the reader for the parameters of an operation in a JSON body."""
     in_query = frozenset(operation.in_query)
+    if schema is not None and operation.dialect == "v2":
+        # A body has the types that the interface describes; what is in the query is text.
+        require_types(_list_in_body(operation, schema))
 
     @cache
     def shape() -> Shape:  # built by the first call: its schemas take a while
@@ -345,9 +365,21 @@ def _pairs(
         repeated.remove(name)
     if repeated:
         if operation.location is Location.OAUTH:
-            repeated = [name for name in repeated if not name.startswith(("oauth_", "x_auth_"))]
+            # Those of OAuth were compared where they stand in two places; the other one that
+            # clients put into two places is lost only if it says two things.
+            repeated = [
+                name
+                for name in repeated
+                if not name.startswith("oauth_")
+                and not (name.startswith("x_auth_") and _agree(pairs, name))
+            ]
         unread += find_repeated_parameters(repeated)
     return values, unread
+
+
+def _agree(pairs: Pairs, name: str) -> bool:
+    """Return whether a parameter has one value in all of its places."""
+    return len({value for each, value in pairs if each == name}) == 1
 
 
 def _header_pairs(call: Call) -> Pairs:
@@ -361,7 +393,7 @@ def _header_pairs(call: Call) -> Pairs:
 
 
 def _json(call: Call, max_nesting: int) -> Any:
-    if call.media_type not in {"application/json", "application/problem+json"}:
+    if call.media_type != "application/json":
         if call.media_type == FORM and call.world_prefix is not None:
             call.diagnosis = {"mistake": "world-prefix", "explanation": _PREFIX_MAKES_FORMS}
         raise UnsupportedMediaType(call.media_type, "application/json")
@@ -370,7 +402,8 @@ def _json(call: Call, max_nesting: int) -> Any:
     except BadJson as fault:
         raise BadBody(f"The body is {fault}.") from fault
     if not isinstance(value, dict | list):
-        raise BadBody(f"The body must be a JSON object or array, got {type(value).__name__}.")
+        found = JSON_TYPES[type(value)]
+        raise BadBody(f"The body must be a JSON object or array, got {found}.")
     return value
 
 

@@ -124,7 +124,7 @@ def cut(text: str) -> str:
     return text if len(text) <= _MOST_REPEATED else f"{text[:_MOST_REPEATED]}…"
 
 
-_JSON_TYPES: Mapping[type, str] = {
+JSON_TYPES: Mapping[type, str] = {
     str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object",
     type(None): "null",
 }  # fmt: skip
@@ -133,8 +133,8 @@ _JSON_TYPES: Mapping[type, str] = {
 def invalid(what: str, value: Any, details: str, said: Said | None = None) -> ValidationError:
     """A value that cannot be read as its type."""
     if said is None:
-        found, wanted = _JSON_TYPES.get(type(value), "unknown"), what.lower()
-        is_typed = found != wanted and wanted in _JSON_TYPES.values()
+        found, wanted = JSON_TYPES.get(type(value), "unknown"), what.lower()
+        is_typed = found != wanted and wanted in JSON_TYPES.values()
         said = say(
             value if _showable(value) else found,
             "is not valid",

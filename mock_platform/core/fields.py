@@ -140,7 +140,8 @@ class TextOrNumber(Text):
 class Integer(_Wire, fields.Integer):
     """A whole number: ASCII digits with an optional minus sign in text, a number in JSON.
 
-    `454706.0` is an integer in JSON, as JSON Schema says.
+    `454706.0` is an integer in JSON, as JSON Schema says. A `typed` one must be a JSON number: a
+    text with digits is refused.
 
     Example:
         >>> field = Integer(low=1, high=100)
@@ -152,8 +153,14 @@ class Integer(_Wire, fields.Integer):
     unreadable = "invalid number"
 
     def __init__(
-        self, *, low: int | None = None, high: int | None = None, **options: Unpack[FieldOptions]
+        self,
+        *,
+        low: int | None = None,
+        high: int | None = None,
+        typed: bool = False,
+        **options: Unpack[FieldOptions],
     ) -> None:
+        self.typed = typed
         bounded = low is not None or high is not None
         super().__init__(validate=[Between(low, high)] if bounded else None, **options)
 
@@ -163,13 +170,17 @@ class Integer(_Wire, fields.Integer):
         if isinstance(value, int) and not isinstance(value, bool):
             number = value
         # 20 characters are enough for every 64-bit integer; longer digits are refused unread.
-        elif isinstance(value, str) and len(value) <= 20 and _INTEGER.fullmatch(value):
+        elif self._is_number(value):
             number = int(value)
         else:
             raise self._unreadable(value)
         if not -_LONG <= number < _LONG:
             raise self._unreadable(value)
         return number
+
+    def _is_number(self, value: Any) -> bool:
+        is_text = isinstance(value, str) and not self.typed
+        return is_text and len(value) <= 20 and _INTEGER.fullmatch(value) is not None
 
 
 class Long(Integer):
@@ -191,18 +202,19 @@ class Number(_Wire, fields.Float):
 
 
 class Flag(_Wire, fields.Boolean):
-    """`true` or `false`, in any case in text."""
+    """`true` or `false`, in any case in text. A `typed` one must be a JSON boolean."""
 
     kind = "Boolean"
     unreadable = "invalid boolean"
 
-    def __init__(self, **options: Unpack[FieldOptions]) -> None:
+    def __init__(self, *, typed: bool = False, **options: Unpack[FieldOptions]) -> None:
+        self.typed = typed
         super().__init__(**options)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> bool:
         if isinstance(value, bool):
             return value
-        if isinstance(value, str) and value.lower() in {"true", "false"}:
+        if isinstance(value, str) and not self.typed and value.lower() in {"true", "false"}:
             return value.lower() == "true"
         raise self._unreadable(value)
 
@@ -270,23 +282,30 @@ class CurrencyCode(Text):
 class Instant(_Wire, fields.Field[str]):
     """An ISO 8601 moment, converted to the form of the interface unless `as_sent`.
 
-    This form has seconds and `Z`, or with `millis` milliseconds and `Z`.
+    This form has seconds and `Z`, or with `millis` milliseconds and `Z`. A text without a
+    time or an offset is midnight or in UTC; with `full` it is refused, as RFC 3339 demands both.
     """
 
     kind = "time"
     unreadable = "invalid date"
 
     def __init__(
-        self, *, as_sent: bool = False, millis: bool = False, **options: Unpack[FieldOptions]
+        self,
+        *,
+        as_sent: bool = False,
+        millis: bool = False,
+        full: bool = False,
+        **options: Unpack[FieldOptions],
     ) -> None:
         self.as_sent = as_sent
+        self.full = full
         self.form = wire_millis if millis else wire_seconds
         super().__init__(**options)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         if isinstance(value, str):
             try:
-                moment = parse_instant(value)
+                moment = parse_instant(value, full=self.full)
                 return value if self.as_sent else self.form(moment)
             except ValueError as fault:
                 refusal = Fault(
@@ -407,6 +426,20 @@ class Nested(_Wire, fields.Nested):
         if not isinstance(value, list if self.many else dict):
             raise self._unreadable(value)
         return super()._deserialize(value, attr, data, partial, **kwargs)
+
+
+def require_types(declared: Iterable[fields.Field[Any]]) -> None:
+    """Refuse texts in the place of numbers and booleans, in these fields and inside of them.
+
+    The fields must be those of an instance of a schema, which nothing else uses.
+    """
+    for field in declared:
+        if isinstance(field, Integer | Flag):
+            field.typed = True
+        elif isinstance(field, ListOf):
+            require_types([field.inner])
+        elif isinstance(field, Nested):
+            require_types(field.schema.load_fields.values())
 
 
 class Anything(_Wire, fields.Raw):

@@ -202,7 +202,7 @@ class Price(Struct, frozen=True):
     """Whether owners of an app pay less for what is their own."""
 
 
-class Operation(Struct, frozen=True):
+class Operation(Struct, frozen=True, eq=False):
     """One operation. `path` is in the spec's notation, with `:name` for parameters.
 
     Example:

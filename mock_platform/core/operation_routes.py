@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
-from typing import NamedTuple
 
 from mock_platform.core.address import AGENT_PATHS
 from mock_platform.core.assumptions import expectation
@@ -19,16 +18,6 @@ TRAILING_SLASH_TAKEN = expectation(
     "paths.trailing-slash",
     "A slash at the end of a path is ignored with a warning in the journal.",
 )
-
-
-class _Route(NamedTuple):
-    """Where an operation is found; `number` is its place among all operations."""
-
-    number: int
-    method: str
-    path: str
-    also: tuple[str, ...]
-    dialect: Dialect
 
 
 class OperationRoutes:
@@ -100,52 +89,51 @@ class OperationRoutes:
     @cached_property
     def _neutral(self) -> dict[str, Router[int]]:
         """The routers of calls with neutral names."""
-        return self._make_routers(None)
+        return _make_routers(self._operations, self._not_served, None)
 
     @cached_property
     def _original(self) -> dict[str, Router[int]]:
         """The routers of calls with original names, which take either name."""
-        return self._make_routers(self._list_original_paths)
-
-    def _make_routers(
-        self, list_more: Callable[[str, Dialect], Iterable[str]] | None
-    ) -> dict[str, Router[int]]:
-        """Return a router for each surface."""
-        # The advertising interface has two addresses: operations that create money for tests, for
-        # instance, exist on the sandbox address alone. Each address has a router of its own, so
-        # that a call on the wrong one gets the same answer as any unknown path.
-        routes = [
-            (
-                operation.sandbox_only,
-                _Route(number, operation.method, operation.path, operation.also, operation.dialect),
-            )
-            for number, operation in enumerate(self._operations)
-        ]
-        plain = tuple(route for sandbox_only, route in routes if not sandbox_only)
-        sandbox = tuple(route for _, route in routes if route.dialect == "ads")
-        return {
-            "plain": _make_router(plain, self._not_served, list_more),
-            "sandbox": _make_router(sandbox, self._not_served, list_more),
-        }
+        return _make_routers(self._operations, self._not_served, self._list_original_paths)
 
 
 @lru_cache(16)
-def _make_router(
-    routes: tuple[_Route, ...],
+def _make_routers(
+    operations: Sequence[Operation],
     not_served: tuple[str, ...],
     list_more: Callable[[str, Dialect], Iterable[str]] | None,
+) -> dict[str, Router[int]]:
+    """Return a router for each surface, made once for all servers of a process.
+
+    It finds the number of an operation, which is its place among all.
+    """
+    # The advertising interface has two addresses: operations that create money for tests, for
+    # instance, exist on the sandbox address alone. Each address has a router of its own, so that a
+    # call on the wrong one gets the same answer as any unknown path.
+    numbered = list(enumerate(operations))
+    plain = [(number, each) for number, each in numbered if not each.sandbox_only]
+    sandbox = [(number, each) for number, each in numbered if each.dialect == "ads"]
+    return {
+        "plain": _make_router(plain, not_served, list_more),
+        "sandbox": _make_router(sandbox, not_served, list_more),
+    }
+
+
+def _make_router(
+    numbered: Sequence[tuple[int, Operation]],
+    not_served: Iterable[str],
+    list_more: Callable[[str, Dialect], Iterable[str]] | None,
 ) -> Router[int]:
-    """Return the router for these routes, made once for all servers of a process."""
     router: Router[int] = Router()
-    for number, method, path, also, _ in routes:
-        for each in (path, *also):
-            router.add(method, each, number, fix_parameters(path, each))
+    for number, operation in numbered:
+        for path in (operation.path, *operation.also):
+            router.add(operation.method, path, number, fix_parameters(operation.path, path))
     # A server that speaks original names takes the neutral ones as well. The original paths are
     # added last and lead to the same operation, so there is one pipeline and two spellings.
     if list_more is not None:
-        for number, method, path, _, dialect in routes:
-            for each in list_more(path, dialect):
-                router.add(method, each, number)
+        for number, operation in numbered:
+            for path in list_more(operation.path, operation.dialect):
+                router.add(operation.method, path, number)
     for path in not_served:
         router.reserve(path)
     return router

@@ -136,7 +136,7 @@ class UnknownKeys(Struct):
 
 
 def shape_of(schema: Schema) -> Shape:
-    """Return the shape of a body that a schema reads, with the `older_keys` that it renames."""
+    """Return the shape of a body that a schema reads, with the `older_keys` of others."""
     keys = {f.data_key or name: _shape_within(f) for name, f in schema.load_fields.items()}
     keys.update(dict.fromkeys(getattr(schema, "older_keys", ())))
     read_only = frozenset(schema.fields.keys() - schema.load_fields.keys())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -276,13 +277,19 @@ def _list_requested_rules(call: Call, engine: Engine) -> list[ActiveRule]:
     return [active_rule for active_rule in rules if find_route(active_rule.rule.routes, call)]
 
 
+@lru_cache(4)
+def _collect_once(operations: Sequence[Operation]) -> Catalog:
+    """Return the catalog of these operations, made once for all servers of a process."""
+    return Catalog.collect(operations)
+
+
 class ServerScenarios:
     """The scenarios that all worlds of a server share."""
 
     def __init__(
         self,
         texts: Iterable[str],
-        operations: Iterable[Operation],
+        operations: Sequence[Operation],
         tables: Tables,
         worlds: Iterable[World],
     ) -> None:
@@ -291,7 +298,7 @@ class ServerScenarios:
         Raises:
             BadScenario: Files have violations; it holds all complaints.
         """
-        self.library = Library(folder("scenarios"), Catalog.collect(operations))
+        self.library = Library(folder("scenarios"), _collect_once(operations))
         """The scenarios that every world knows."""
         self.start_up = StartUp(texts, self.library)
         """The scenarios of the start, and their files."""

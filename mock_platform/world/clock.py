@@ -51,11 +51,11 @@ def machine_seconds() -> float:
     return time.time()  # noqa: TID251 - this is the door
 
 
-def parse_instant(text: str) -> datetime:
+def parse_instant(text: str, *, full: bool = False) -> datetime:
     """Return an ISO 8601 instant in UTC: a date, minutes, seconds or fractions.
 
     Some parsers also accept week dates, the basic form, and a space between date and time; these
-    are refused.
+    are refused. With `full`, so is a text without a time or without an offset from UTC.
 
     Raises:
         ValueError: The text has another form, or is not a real moment.
@@ -63,7 +63,9 @@ def parse_instant(text: str) -> datetime:
     found = _INSTANT.fullmatch(text)
     if found is None:
         raise ValueError("not an ISO 8601 date-time such as 2026-11-20T10:00:00Z")
-    year, month, day, hour, minute, second, fraction, _zulu, sign, off_h, off_m = found.groups()
+    year, month, day, hour, minute, second, fraction, zulu, sign, off_h, off_m = found.groups()
+    if full and not zulu and not sign:
+        raise ValueError("it needs a time and an offset from UTC, as in 2026-11-20T10:00:00Z")
     moment = datetime(
         int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0),
         int((fraction or "0").ljust(6, "0")[:6]), tzinfo=UTC,

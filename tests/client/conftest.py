@@ -60,8 +60,8 @@ def fail(call: Call, world: World) -> Any:
 @pytest.fixture
 def broken(monkeypatch: pytest.MonkeyPatch) -> None:
     """The list of accounts fails."""
-    operations = [
+    operations = tuple(
         replace(operation, handler=fail) if operation.id == "accounts.list" else operation
         for operation in OPERATIONS
-    ]
+    )
     monkeypatch.setattr("mock_platform.platform.OPERATIONS", operations)

@@ -108,9 +108,10 @@ def test_nobody_is_to_blame(box: Sandbox) -> None:
     ]
 
 
-def test_an_unsigned_request_is_not_properly_authenticated() -> None:
-    """The body of a 401 has the public words and an empty echo of parameters."""
-    answer = sandbox().call("GET", "/12/accounts", keys=None)
+@pytest.mark.parametrize("path", ["/12/accounts", CARDS])
+def test_an_unsigned_request_is_not_properly_authenticated(path: str) -> None:
+    """The body of a 401 has the public words and an empty echo, whatever the path names."""
+    answer = sandbox().call("GET", path, keys=None)
 
     error = {"code": "UNAUTHORIZED_ACCESS", "message": "This request is not properly authenticated"}
     assert (401, {"errors": [error], "request": {"params": {}}}) == (

@@ -15,7 +15,6 @@ import pytest
 
 from mock_platform import MockPlatform
 from mock_platform.api.served import OPERATIONS
-from mock_platform.api.v2.description import DESCRIPTION_ID
 
 if TYPE_CHECKING:
     from requests import Response
@@ -25,7 +24,7 @@ pytestmark = pytest.mark.live
 
 Method = Callable[..., Any]
 OPERATIONS_BY_ID: Mapping[str, list[list[str]]] = {
-    DESCRIPTION_ID: [["", "2", "openapi.json"]],
+    "openapi.get": [["", "2", "openapi.json"]],
     **{each.id: [path.split("/") for path in (each.path, *each.also)] for each in OPERATIONS},
 }
 """The paths of each operation, in parts."""

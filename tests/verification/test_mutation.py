@@ -22,11 +22,8 @@ def report() -> MutationReport:
     found = MutationReport(7, begun=True, tests=1, expected=1)
     found.trials = [trial("test_a", "404", "survived"), trial("test_a", "401", "noticed")]
     other = MutationReport(7, tests=2, left_out=3, not_green=1)
-    other.trials = [
-        trial("test_<b>", "404", "survived"),
-        trial("test_<b>", "401", "unmet"),
-        trial("test_c", "404", "endless"),
-    ]
+    other.trials = [trial("test_<b>", "404", "survived"), trial("test_<b>", "401", "unmet"),
+                    trial("test_c", "404", "endless")]  # fmt: skip
     found.add(other)
     return found
 
@@ -52,12 +49,8 @@ def test_text(report: MutationReport, tmp_path: Path) -> None:
         "1 failure stopped, as the test waited too long",
         "1 failure not tried, as the test meets it anyway",
         "1 test not tried, as not green without it",
-        "",
-        "line_items.get",
-        "  line_items.get-404",
-        "    test_<b>",
-        "    test_a",
-    ] == written(report, "out/report.txt", tmp_path).splitlines()
+        "", "line_items.get", "  line_items.get-404", "    test_<b>", "    test_a",
+    ] == written(report, "out/report.txt", tmp_path).splitlines()  # fmt: skip
 
 
 def test_json(report: MutationReport, tmp_path: Path) -> None:
@@ -65,21 +58,16 @@ def test_json(report: MutationReport, tmp_path: Path) -> None:
     found = json.loads(written(report, "report.json", tmp_path))
 
     assert (3, 3, 7) == (found["tests"], found["failures"], found["seed"])
-    assert [
-        {"test": test, "operation": "line_items.get", "failure": "line_items.get-404"}
-        for test in ("test_<b>", "test_a")
-    ] == found["survived"]
+    where = {"operation": "line_items.get", "failure": "line_items.get-404"}
+    assert [{"test": "test_<b>", **where}, {"test": "test_a", **where}] == found["survived"]
 
 
 def test_junit(report: MutationReport, tmp_path: Path) -> None:
     """A failure under which tests stayed green fails the build of a CI system."""
     (suite,) = ET.fromstring(written(report, "report.xml", tmp_path))
 
-    assert ("line_items.get", "2", "1") == (
-        suite.get("name"),
-        suite.get("tests"),
-        suite.get("failures"),
-    )
+    shown = tuple(suite.get(name) for name in ("name", "tests", "failures"))
+    assert ("line_items.get", "2", "1") == shown
     (failure,) = suite.iter("failure")
     assert ("2 tests stayed green", "test_<b>\ntest_a") == (failure.get("message"), failure.text)
 
@@ -92,13 +80,10 @@ def test_html(report: MutationReport, tmp_path: Path) -> None:
     assert "3 tests met 3 failures, one at a time; 2 passed unnoticed." in page
 
 
-@pytest.mark.parametrize(
-    ("begun", "line"),
-    [
-        (True, "no green test called an operation of a sandbox in this process"),
-        (False, "no failure was tried, as the run was stopped before"),
-    ],
-)
+@pytest.mark.parametrize(("begun", "line"), [
+    (True, "no green test called an operation of a sandbox in this process"),
+    (False, "no failure was tried, as the run was stopped before"),
+])  # fmt: skip
 def test_nothing_tried(line: str, *, begun: bool) -> None:
     """A run in which no test met a failure says so, as it would seem perfect."""
     assert [line] == list(MutationReport(begun=begun).describe())

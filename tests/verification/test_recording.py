@@ -149,18 +149,15 @@ def test_an_untrusted_certificate_is_said(record: Record, tmp_path: Path) -> Non
     assert "Without an answer" not in trusted.output
 
 
-@pytest.mark.parametrize(
-    ("options", "text"),
-    [
-        ((), "Give one of --upstream URL and --intercept."),
-        (("--intercept", "--upstream", "http://127.0.0.1:1"), "Give one of --upstream URL"),
-        (("--upstream", "ftp://h"), "'ftp://h' is no base address: give one such as https://"),
-        (("--upstream", "http://api.example.com"), "goes there over https only"),
-        (("--upstream", "https://u:p@api.example.com"), "has no user, query or fragment"),
-        (("--intercept", "--keep-host"), "--keep-host needs --upstream"),
-        (("--upstream", "https://h", "--allow-host", "x"), "--allow-host needs --intercept."),
-    ],
-)
+@pytest.mark.parametrize(("options", "text"), [
+    ((), "Give one of --upstream URL and --intercept."),
+    (("--intercept", "--upstream", "http://127.0.0.1:1"), "Give one of --upstream URL"),
+    (("--upstream", "ftp://h"), "'ftp://h' is no base address: give one such as https://"),
+    (("--upstream", "http://api.example.com"), "goes there over https only"),
+    (("--upstream", "https://u:p@api.example.com"), "has no user, query or fragment"),
+    (("--intercept", "--keep-host"), "--keep-host needs --upstream"),
+    (("--upstream", "https://h", "--allow-host", "x"), "--allow-host needs --intercept."),
+])  # fmt: skip
 def test_refused_options(record: Record, options: tuple[str, ...], text: str) -> None:
     """What cannot be meant is refused before anything starts, and no file is made."""
     result, found = record(*options)
@@ -177,9 +174,7 @@ def forward(
     return ServerThread(Forwarder(upstream, found.append, keep_host=keep_host)), found
 
 
-def test_the_session_of_a_console_is_neither_passed_on_nor_recorded(
-    service: str, session: requests.Session
-) -> None:
+def test_the_session_of_a_console_stays_here(service: str, session: requests.Session) -> None:
     """Browsers send the cookies of a host to all its ports: those of a console stay out."""
     server, found = forward(Upstream(service))
     with server:

@@ -31,6 +31,8 @@ ORIGINAL_NAMES = Pairs(
     spoken=frozenset({"detail", "message"}),
     free=FREE_KEYS,
 )
+NAMED_POST = ORIGINAL_NAMES.join(Pairs({"post_id": "tweet_id"}))
+"""Of operations whose path or body names a post; notes, news and articles say `post_id` as well."""
 OTHER_SHAPES = "Shapes of all other v2 endpoints: not shown"
 PAYLOADS = "Event payload shapes: not shown"
 """What the specification says of what it does not show, for several subjects."""

@@ -13,9 +13,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, Literal, Unpack
+from typing import Any, ClassVar, Literal, Unpack
 
-from marshmallow import fields, pre_load
+from marshmallow import fields
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -26,7 +26,7 @@ from mock_platform.core.envelope import Flat, Returns
 from mock_platform.core.failures.codes import NUMERIC_CODES, could_not_find, describe_unavailable
 from mock_platform.core.failures.errors import Failure, ProblemFailure
 from mock_platform.core.failures.problems import Problem, problem, problem_type
-from mock_platform.core.fields import FieldOptions, Nested, Text, TextOrNumber
+from mock_platform.core.fields import FieldOptions, Instant, Nested, Text, TextOrNumber
 from mock_platform.core.operation import (
     Gate,
     Handler,
@@ -232,6 +232,11 @@ def make_id_field(what: str = "", *, or_number: bool = False, **options: Any) ->
     return kind(pattern=r"[0-9]{1,19}", pattern_text=f"{what}1 to 19 digits", **options)
 
 
+def make_moment_field(**options: Any) -> Instant:
+    """Return the field of a moment in a query: the day, the time and the offset from UTC."""
+    return Instant(millis=True, full=True, **options)
+
+
 MEDIA_KEY = re.compile(r"[0-9]{1,3}_[0-9]{1,19}", re.ASCII)
 
 
@@ -249,14 +254,8 @@ class MediaKey(Text):
 class NamedPostBody(Schema):
     """A body that names a post; the older `tweet_id` is read as `post_id`."""
 
-    older_keys = ("tweet_id",)
+    older_keys: ClassVar[Mapping[str, str]] = {"tweet_id": "post_id"}
     post_id = make_id_field(required=True)
-
-    @pre_load
-    def _read_older_name(self, data: Any, **_: Any) -> Any:
-        if not isinstance(data, dict) or "tweet_id" not in data or "post_id" in data:
-            return data
-        return {"post_id" if name == "tweet_id" else name: data[name] for name in data}
 
 
 def find_nothing(

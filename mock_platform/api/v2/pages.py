@@ -168,7 +168,7 @@ def _write_place(form: TokenForm, place: PagePlace, scope: bytes) -> str:
     if form.is_timed:
         if len(key) > 1:  # not of a record without the moment, which is at the time zero
             moment = parse_instant(key[1]) - _EPOCH
-            number |= (moment // timedelta(milliseconds=1)) << used
+            number |= max(moment // timedelta(milliseconds=1), 0) << used
         used += _MILLIS_BITS
     if form.bits > _SHORT_BITS:
         number |= place.served << used

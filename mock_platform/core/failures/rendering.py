@@ -174,7 +174,9 @@ def _payload(form: Failure, dialect: Dialect, call: Call) -> tuple[int, dict[str
         return 400, {"operation_errors": found, "request": form.echo}
     assert isinstance(form, AdsFailure)
     errors = [error.as_json() for error in form.errors]
-    return form.status, {"errors": errors, "request": {"params": call.echo}}
+    # Of a request whose sender is unknown nothing is read, so nothing is repeated.
+    params = {} if form.status == 401 else call.echo
+    return form.status, {"errors": errors, "request": {"params": params}}
 
 
 def _form(failure: Failure, dialect: Dialect, call: Call) -> Failure:

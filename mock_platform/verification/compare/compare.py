@@ -221,8 +221,9 @@ def _compare(
     # A value of another type ends the comparison at this place: everything inside it would be a
     # consequence of that one difference.
     wanted = _list_types(schema)
-    if wanted and not any(_has_type(value, kind) for kind in wanted):
-        yield Difference("type", where or "(body)", " or ".join(wanted), find_kind(value))
+    kind = find_kind(value)
+    if wanted and kind not in wanted and not (kind == "integer" and "number" in wanted):
+        yield Difference("type", where or "(body)", " or ".join(wanted), kind)
         return
     if "enum" in schema and value not in schema["enum"]:
         allowed = ", ".join(str(item) for item in schema["enum"] if item is not None)
@@ -266,22 +267,14 @@ def _compare_object(
             yield Difference("extra", _join(where, name), "absent", find_kind(item))
 
 
+_KINDS: Mapping[type, str] = {
+    bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object",
+}  # fmt: skip
+
+
 def find_kind(value: Any) -> str:
     """Return the JSON type of a value."""
-    kinds: Sequence[tuple[type, str]] = (
-        (bool, "boolean"),
-        (int, "integer"),
-        (float, "number"),
-        (str, "string"),
-        (list, "array"),
-        (dict, "object"),
-    )
-    return next((name for kind, name in kinds if isinstance(value, kind)), "null")
-
-
-def _has_type(value: Any, kind: str) -> bool:
-    found = find_kind(value)
-    return found == kind or (found == "integer" and kind == "number")
+    return _KINDS.get(type(value), "null")
 
 
 def _list_types(schema: Schema) -> Sequence[str]:

@@ -152,7 +152,8 @@ def _key(parameter: Mapping[str, Any], of: DescribedOperation) -> tuple[str, str
     """Return what a parameter is known by: its name, or its position if it is in the path."""
     name = str(parameter["name"])
     if parameter["in"] == "path":
-        return "path", f"{of.path.find('{' + name + '}'):04}"
+        before = of.path.partition(f"{{{name}}}")[0]
+        return "path", str(before.count("{"))
     return str(parameter["in"]), name.lower() if parameter["in"] == "header" else name
 
 

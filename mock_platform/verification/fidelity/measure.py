@@ -49,8 +49,6 @@ CLASSES: Mapping[str, str] = {
 }
 EXPLAINED = frozenset("VSF")
 _STATUS = "(status)"
-_DESCRIPTION = "GET /2/openapi.json"
-"""It is served, though it is no operation."""
 _NOT_FOUND = 404
 _CUT = 3
 """Items of a list that was cut for publication."""
@@ -184,7 +182,7 @@ class Measure:
     def __init__(self, instrument: Instrument, rules: Sequence[DifferenceRule]) -> None:
         self._instrument = instrument
         self._rules = rules
-        self._served = list_shapes(OPERATIONS) | {_DESCRIPTION}
+        self._served = list_shapes(OPERATIONS)
         self._families: dict[str, FamilyFigures] = {}
         self._differences: dict[tuple[str, str, str, str], NamedDifference] = {}
         self._sources: set[str] = set()

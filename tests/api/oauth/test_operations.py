@@ -255,6 +255,20 @@ def test_x_auth_access_type_is_read_or_write(box: Sandbox, value: str) -> None:
     assert "a value in read, write" in response.get_json()["errors"][0]["message"]
 
 
+@pytest.mark.parametrize(("second", "warned"), [("read", None), ("write", "repeated-parameter")])
+def test_two_values_of_x_auth_access_type_are_warned_of(
+    box: Sandbox, second: str, warned: str | None
+) -> None:
+    """The first value counts; a second one that says something else is lost, and warned of."""
+    query = [("oauth_callback", CALLBACK), ("x_auth_access_type", "read")]
+    query.append(("x_auth_access_type", second))
+    answer = box.call("POST", "/oauth/request_token", keys=APP, query_string=urlencode(query))
+    token = pairs(answer)["oauth_token"]
+
+    assert "read" == box.record("tokens", token)["access"]
+    assert warned == answer.headers.get("X-Mock-Warnings")
+
+
 # -- request_token: signature, nonce, timestamp --------------------------------------------------
 
 

@@ -99,6 +99,14 @@ def test_replies_and_quotes(box: Sandbox) -> None:
     assert (True, NOT_LIKED) == (quote["is_quote_status"], quote["quoted_status"]["id_str"])
 
 
+@pytest.mark.parametrize(("reply", "name"), [
+    ("1789900000000000003", "northbike_co"), ("1789900000000000002", "harbor_roasters"),
+])  # fmt: skip
+def test_name_of_the_user_whom_a_stored_reply_answers(box: Sandbox, reply: str, name: str) -> None:
+    """It follows from the user's id: records in the form of v2 have nothing else."""
+    assert name == show(box, reply)["in_reply_to_screen_name"]
+
+
 def test_cards_and_entities_on_request(box: Sandbox) -> None:
     """card_uri is shown if it is asked for; the user and the entities can be left out."""
     card = next(each.record for each in box.world.store.page("cards", {"deleted": False}))

@@ -20,8 +20,9 @@ from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.control.examples import Sample, sample
 from mock_platform.core.auth.tester_access import Credentials
 from mock_platform.core.envelope import Lines
-from mock_platform.core.jsonio import loads
-from mock_platform.core.operation import MINUTE, Operation
+from mock_platform.core.fields import Flag, Integer, ListOf, Nested
+from mock_platform.core.jsonio import dumps, loads
+from mock_platform.core.operation import MINUTE, Location, Operation
 from tests.api.v2.test_surface import SERVED, U2, B
 from tests.support import USER_TOKEN, Sandbox, sandbox
 
@@ -207,6 +208,7 @@ UNKNOWN: Told = {
     ("followed_lists.create", "list_id"): (400, "Could not find list with id: [999]."),
     ("pinned_lists.create", "list_id"): (400, "Could not find list with id: [999]."),
     ("broadcast_chat_mutes.create", "user_id"): (400, "Could not find user with id: [999]."),
+    ("dm_conversations.create", "participant_ids"): (400, "Could not find user with id: [999]."),
     ("notes.create", "post_id"): _NO_NOTED_POST,
     ("notes.evaluate", "post_id"): _NO_NOTED_POST,
     ("evaluate_note.create", "post_id"): _NO_NOTED_POST,
@@ -344,6 +346,49 @@ def test_a_suspended_user(box: Sandbox, one: Named) -> None:
     answer = send(box, EXAMPLES[one.operation])
     status, text = ABSENT.get((one.operation, one.name), (404, _SUSPENDED))
     assert (status, True) == (answer.status_code, text in tell(answer)), answer.text
+
+
+# -- types ---------------------------------------------------------------------------------------
+
+
+def list_typed(declared: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Where the fields of a body have a boolean or a number, and a body with a text there."""
+    for name, field in declared.items():
+        inner = field.inner if isinstance(field, ListOf) else field
+        if isinstance(inner, Flag | Integer):
+            found: Iterator[tuple[str, Any]] = iter(
+                [("", "1" if isinstance(inner, Integer) else "true")]
+            )
+        elif isinstance(inner, Nested):
+            found = list_typed(inner.schema.load_fields)
+        else:
+            continue
+        index = "[0]" if inner is not field else ""
+        for place, body in found:
+            yield f"{name}{index}{place and f'.{place}'}", {name: [body] if index else body}
+
+
+TYPED = [
+    pytest.param(operation, place, body, id=f"{operation.id}-{place}")
+    for operation in OPERATIONS
+    if operation.location is Location.JSON and operation.params is not None
+    for place, body in list_typed(operation.params().load_fields)
+    if place not in operation.in_query
+]
+"""The booleans and numbers in the JSON bodies of all operations."""
+
+
+@pytest.mark.spec("A, Release history", "2026-06-03: paid", "2025-07-28: share")
+@pytest.mark.parametrize(("operation", "place", "body"), TYPED)
+def test_a_text_in_the_place_of_another_type(
+    box: Sandbox, operation: Operation, place: str, body: Any
+) -> None:
+    """A JSON body has its booleans and numbers as such: the same in a text is refused."""
+    answer = send(box, replace(EXAMPLES[operation.id], body=dumps(body).decode()))
+    messages = [error["message"] for error in answer.get_json()["errors"]]
+
+    assert 400 == answer.status_code
+    assert any(f"$.{place}: string found, " in message for message in messages), messages
 
 
 # -- what is sent twice --------------------------------------------------------------------------

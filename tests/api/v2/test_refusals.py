@@ -10,7 +10,7 @@ import pytest
 
 from tests.api.v2.conftest import NOON
 from tests.refusals import Refusal, make_refusal_test
-from tests.support import BEARER, HARBOR, Sandbox, sandbox
+from tests.support import BEARER, HARBOR, USER_TOKEN, Sandbox, sandbox
 
 USER = "2244994945"
 RECORDED = {"X-Mock-Wire": "recorded"}
@@ -29,7 +29,22 @@ def error(message: str, **parameters: Any) -> dict[str, Any]:
     return {"errors": [{"message": message, "parameters": parameters}]}
 
 
+MALFORMED = (
+    "GET /2/dm_conversations/with/:participant_id/dm_events", "GET /2/dm_events/:event_id",
+    "GET /2/dm_conversations/:dm_conversation_id/dm_events", "GET /2/news/:id",
+    "POST /2/media/upload/:id/finalize", "DELETE /2/notes/:id",
+    "POST /2/articles/:article_id/publish", "GET /2/chat/media/1-2/:media_hash_key",
+)  # fmt: skip
 REFUSED = [
+    *(
+        Refusal(re.sub(r":\w+", "a-1", route), f"no id in {route}", 400,
+                shows=error(f"The `{name}` query parameter value [a-1] is not valid",
+                            **{name: ["a-1"]}))
+        for route in MALFORMED for name in re.findall(r":(\w+)", route)
+    ),
+    Refusal(f"GET {RULES}", "no rule id", 400, keys=BEARER, query={"ids": "1,a"},
+            shows=error("The `ids` query parameter value [a] does not match ^[0-9]{1,19}$",
+                        ids=["1,a"])),
     ask("a number beyond its bounds", 400, query={"query": "a", "max_results": "9"},
         shows=error("The `max_results` query parameter value [9] is not between 10 and 100",
                     max_results=["9"])),
@@ -48,6 +63,14 @@ REFUSED = [
         shows={"errors": [{"parameters": {
             "start_time": ["2026-11-21T00:00:00.000Z"],
             "end_time": ["2026-11-20T00:00:00.000Z"]}}]}),
+    *(
+        Refusal(f"GET {path}", f"{value} as {name} of {path}", 400,
+                keys=USER_TOKEN, query={"query": "a", name: value},
+                messages=[f"The `{name}` query parameter value [{value}] is not valid"])
+        for path in (SEARCH, COUNTS, f"/2/users/{USER}/posts", f"/2/users/{USER}/mentions")
+        for name in ("start_time", "end_time")
+        for value in ("2026-11-20", "2026-11-20T00:00:00")
+    ),
     Refusal("GET /2/users", "the same fault three times", 400, keys=BEARER,
             query={"ids": "NA,NA,NA"},
             shows=error("The `ids` query parameter value [NA] does not match ^[0-9]{1,19}$",

@@ -20,6 +20,7 @@ from mock_platform.verification.cases.replay import replay
 from mock_platform.verification.cases.writing import write_case
 
 Members = dict[str, bytes]
+Change = Callable[[Any], Any]
 
 
 @pytest.fixture(scope="module")
@@ -58,15 +59,12 @@ def test_the_members_are_a_case(tmp_path: Path, members: Members) -> None:
     assert [] == done.differences
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("../case.json", "'../case.json' is no member of a case; members: case.json, state.json"),
-        ("/etc/passwd", "'/etc/passwd' is no member"),
-        ("case.json/", "'case.json/' is no member"),
-        ("x" * 5000, "is no member"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text"), [
+    ("../case.json", "'../case.json' is no member of a case; members: case.json, state.json"),
+    ("/etc/passwd", "'/etc/passwd' is no member"),
+    ("case.json/", "'case.json/' is no member"),
+    ("x" * 5000, "is no member"),
+])  # fmt: skip
 def test_other_members(tmp_path: Path, members: Members, name: str, text: str) -> None:
     """Paths and whatever else a case does not have."""
     assert text in refuse(write(tmp_path, members | {name: b"1"}))
@@ -106,18 +104,13 @@ def test_a_bomb(tmp_path: Path, members: Members, monkeypatch: pytest.MonkeyPatc
     assert "journal.har" in lying or "unpacks to more" in lying
 
 
-@pytest.mark.parametrize(
-    ("spoil", "text"),
-    [
-        (lambda data: data[:-200], "no zip archive, or a damaged one"),
-        (lambda _: b"", "no zip archive, or a damaged one"),
-        (lambda _: b"{}", "`mock-platform case FILE` writes one"),
-        (lambda data: data[:60] + bytes(100) + data[160:], "case.json is damaged"),
-    ],
-)
-def test_damage(
-    tmp_path: Path, members: Members, spoil: Callable[[bytes], bytes], text: str
-) -> None:
+@pytest.mark.parametrize(("spoil", "text"), [
+    (lambda data: data[:-200], "no zip archive, or a damaged one"),
+    (lambda _: b"", "no zip archive, or a damaged one"),
+    (lambda _: b"{}", "`mock-platform case FILE` writes one"),
+    (lambda data: data[:60] + bytes(100) + data[160:], "case.json is damaged"),
+])  # fmt: skip
+def test_damage(tmp_path: Path, members: Members, spoil: Change, text: str) -> None:
     """A file that is cut off, empty, something else, or broken inside."""
     file = write(tmp_path, members)
     file.write_bytes(spoil(file.read_bytes()))
@@ -147,7 +140,7 @@ FILE = {
 }
 
 
-def put(*path: Any) -> Callable[[Any], None]:
+def put(*path: Any) -> Change:
     """Sets the last value at the place before it."""
 
     def change(value: Any) -> None:
@@ -158,33 +151,30 @@ def put(*path: Any) -> Callable[[Any], None]:
     return change
 
 
-@pytest.mark.parametrize(
-    ("member", "change", "text"),
-    [
-        ("case.json", put("format", 2), "case.json: format 2 is of a later mock_platform"),
-        ("case.json", put("format", True), "case.json: format must be 1, not True"),
-        ("case.json", put("seed", "x"), "case.json: Expected `int`, got `str` - at `$.seed`"),
-        ("case.json", put("seed", 2**70), "case.json: "),
-        ("case.json", put("world", "../x"), "case.json: world: "),
-        ("case.json", put("clock", "now", "noon"), "case.json: clock.now: not an ISO 8601"),
-        ("case.json", put("settings", "port", 1), "settings.port is no setting of a case"),
-        ("case.json", put("settings", "control_token", "x"), "settings.control_token is no"),
-        ("case.json", put("settings", "auth", "no"), "case.json: settings.auth: Invalid enum"),
-        ("case.json", put("next_place", -1), "case.json: next_place: must be a count"),
-        ("case.json", put("places", "users", [[0, 10**15]]), "tables.users: case.json has places"),
-        ("case.json", put("places", "users", [[0, -1]]), "tables.users: case.json has places"),
-        ("case.json", put("rules", [{"name": "x", "document": {}, "at_start": True}]), "rules"),
-        ("case.json", put("rules", [FILE]), "rules[0]: its collection names a file"),
-        ("state.json", put("ids", -1), "state.json: state"),
-        ("state.json", put("clock", {"offset_seconds": 1e300}), "state.json: state"),
-        ("state.json", put("paces", {"audience": {"progression": "?"}}), "state.json: state"),
-        ("state.json", put("tables", "users", 0, []), "tables.users: a record must be an object"),
-        ("state.json", put("tables", "users", {}), "tables.users: is no table, or not a list"),
-        ("state.json", put("tables", "nonsense", []), "tables.nonsense: is no table"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("member", "change", "text"), [
+    ("case.json", put("format", 2), "case.json: format 2 is of a later mock_platform"),
+    ("case.json", put("format", True), "case.json: format must be 1, not True"),
+    ("case.json", put("seed", "x"), "case.json: Expected `int`, got `str` - at `$.seed`"),
+    ("case.json", put("seed", 2**70), "case.json: "),
+    ("case.json", put("world", "../x"), "case.json: world: "),
+    ("case.json", put("clock", "now", "noon"), "case.json: clock.now: not an ISO 8601"),
+    ("case.json", put("settings", "port", 1), "settings.port is no setting of a case"),
+    ("case.json", put("settings", "control_token", "x"), "settings.control_token is no"),
+    ("case.json", put("settings", "auth", "no"), "case.json: settings.auth: Invalid enum"),
+    ("case.json", put("next_place", -1), "case.json: next_place: must be a count"),
+    ("case.json", put("places", "users", [[0, 10**15]]), "tables.users: case.json has places"),
+    ("case.json", put("places", "users", [[0, -1]]), "tables.users: case.json has places"),
+    ("case.json", put("rules", [{"name": "x", "document": {}, "at_start": True}]), "rules"),
+    ("case.json", put("rules", [FILE]), "rules[0]: its collection names a file"),
+    ("state.json", put("ids", -1), "state.json: state"),
+    ("state.json", put("clock", {"offset_seconds": 1e300}), "state.json: state"),
+    ("state.json", put("paces", {"audience": {"progression": "?"}}), "state.json: state"),
+    ("state.json", put("tables", "users", 0, []), "tables.users: a record must be an object"),
+    ("state.json", put("tables", "users", {}), "tables.users: is no table, or not a list"),
+    ("state.json", put("tables", "nonsense", []), "tables.nonsense: is no table"),
+])  # fmt: skip
 def test_values_that_no_world_has(
-    tmp_path: Path, members: Members, member: str, change: Callable[[Any], None], text: str
+    tmp_path: Path, members: Members, member: str, change: Change, text: str
 ) -> None:
     """The refusal names the member and the place in it."""
     value = json.loads(members[member])
@@ -198,9 +188,7 @@ def test_values_that_no_world_has(
     ("data", "text"),
     [(b"{", "not valid JSON"), (b"[" * 500 + b"]" * 500, "nested"), (b"[]", ""), (b"\xff", "not")],
 )
-def test_members_that_are_no_json(
-    tmp_path: Path, members: Members, member: str, data: bytes, text: str
-) -> None:
+def test_no_json(tmp_path: Path, members: Members, member: str, data: bytes, text: str) -> None:
     """Or are nested too deeply, or another value."""
     found = refuse(write(tmp_path, members | {member: data}))
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from werkzeug import Request, Response
+from werkzeug.test import Client
 
 from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.cli.comparing import make_shadow
@@ -17,8 +19,14 @@ from mock_platform.platform import Platform
 from mock_platform.serving.app import create_app
 from mock_platform.serving.http import ServerThread
 from mock_platform.settings import Settings
+from mock_platform.verification.compare.answers import ComparedAnswer
 from mock_platform.verification.compare.check import check
-from mock_platform.verification.compare.client import HttpClient, SigningCredentials
+from mock_platform.verification.compare.client import (
+    HttpClient,
+    ProbeRequest,
+    Server,
+    SigningCredentials,
+)
 from mock_platform.verification.compare.findings import Drift, DriftScope
 from mock_platform.verification.compare.shadow import ShadowSettings, ShadowTraffic
 from mock_platform.verification.compare.side import OwnSandbox
@@ -41,8 +49,12 @@ class Differing:
         self._inner = create_app(self.platform).wsgi_app
         self.patches: list[Patch] = []
         self.asked: list[tuple[str, str]] = []
+
+    @cached_property
+    def url(self) -> str:
+        """Its address; it is started for whoever asks."""
         self._server = ServerThread(self)
-        self.url = self._server.start().url
+        return self._server.start().url
 
     def __call__(self, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         """Answer one request, with the patches."""
@@ -61,8 +73,34 @@ class Differing:
 
     def close(self) -> None:
         """Stop the server."""
-        self._server.stop()
+        if "url" in vars(self):
+            self._server.stop()
         self.platform.close()
+
+
+class Beside:
+    """A second sandbox without a connection to it, which is half of the work of a comparison."""
+
+    base_url = "http://127.0.0.1:1"
+    connections = 1
+
+    def __init__(self, server: Differing, credentials: SigningCredentials) -> None:
+        self._client = Client(server)
+        self._sign = credentials.sign
+        self.list_schemes = credentials.list_schemes
+
+    def start(self, request: ProbeRequest) -> Callable[[], ComparedAnswer]:
+        """Return what asks it."""
+        return partial(self.ask, request)
+
+    def ask(self, request: ProbeRequest) -> ComparedAnswer:
+        """Return one answer."""
+        url = self.base_url + request.target
+        found = self._client.open(
+            request.target, self.base_url, method=request.method,
+            headers=self._sign(request.method, url, request.schemes, request.signing),
+        )  # fmt: skip
+        return ComparedAnswer(found.status_code, found.headers.items(), found.get_data())
 
 
 @contextmanager
@@ -84,6 +122,24 @@ def on(path: str, change: Callable[[Any], Any], status: int = 200) -> Patch:
             body = loads(response.get_data())
             found = change(body)
             response.set_data(dumps(body if found is None else found))
+
+    return patch
+
+
+def asking(name: str, change: Callable[[Any], Any]) -> Patch:
+    """Changes the JSON of answers to requests that have a parameter."""
+    patch = on("*", change)
+    return lambda asked, response: patch(asked, response) if name in asked.args else None
+
+
+def set_header(path: str, name: str, value: str | None) -> Patch:
+    """Changes a header where it is, or takes it away, in answers of paths that end so."""
+
+    def patch(asked: Request, response: Response) -> None:
+        if (path == "*" or asked.path.endswith(path)) and name in response.headers:
+            response.headers.pop(name)
+            if value is not None:
+                response.headers[name] = value
 
     return patch
 
@@ -135,13 +191,25 @@ class Comparison:
         """Stop the sandbox."""
         self.platform.close()
 
-    def run(self, url: str, *only: str, **scope: Any) -> Drift:
-        """How the server at this address differs."""
+    def run(
+        self,
+        server: Differing | Server,
+        *only: str,
+        credentials: SigningCredentials | None = None,
+        **scope: Any,
+    ) -> Drift:
+        """How a server differs, which has these `credentials`, or the well-known ones."""
         self.platform.worlds.default.reset()
         own = OwnSandbox(self.platform, self.credentials)
+        if isinstance(server, Differing):
+            server = Beside(server, credentials or self.credentials)
+        wanted = DriftScope(only=only, **scope)
+        return check(server, own, self.description, machine_now(), wanted)
+
+    def run_over_http(self, url: str, *only: str, **scope: Any) -> Drift:
+        """How the server at this address differs."""
         client = HttpClient(url, self.credentials)
         try:
-            wanted = DriftScope(only=only, **scope)
-            return check(client, own, self.description, machine_now(), wanted)
+            return self.run(client, *only, **scope)
         finally:
             client.close()

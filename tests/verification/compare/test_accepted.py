@@ -77,35 +77,23 @@ def test_expired(tmp_path: Path) -> None:
     assert [f"{file}:2 expired on 2026-04-30"] == found.stale
 
 
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ("a: [", "1:5: not valid YAML"),
-        ("[]", "1:1: expected a list under `accepted:`, got []"),
-        ("accepted: []\nmore: 1", '2:1: more: "more" is unknown here. Allowed: accepted.'),
-        (
-            "accepted:\n- 1",
-            "2:3: accepted[0]: expected an object with id, kind, where",
-        ),
-        ("accepted:\n- id: a\n  resaon: x", '3:3: accepted[0].resaon: "resaon" is unknown here.'),
-        ("accepted:\n- id: a\n  resaon: x", "Did you mean 'reason'? Allowed: id, kind, where"),
-        ("accepted:\n- id: a\n  accepted: 2026-01-01", "reason is missing"),
-        ("accepted:\n- id: a\n  reason: x", "2:3: accepted[0]: accepted is missing"),
-        ("accepted:\n- reason: x\n  accepted: 2026-01-01", "accepts everything"),
-        (
-            "accepted:\n- kind: odd\n  reason: x\n  accepted: 2026-01-01",
-            '2:3: accepted[0].kind: "odd" is not allowed. Allowed: status',
-        ),
-        (
-            "accepted:\n- id: a\n  reason: x\n  accepted: soon",
-            "4:3: accepted[0].accepted: expected a day such as",
-        ),
-        (
-            "accepted:\n- id: 1\n  reason: x\n  accepted: 2026-01-01",
-            'accepted[0].id: expected text, got 1; write "1"',
-        ),
-    ],
-)
+@pytest.mark.parametrize(("text", "fault"), [
+    ("a: [", "1:5: not valid YAML"),
+    ("[]", "1:1: expected a list under `accepted:`, got []"),
+    ("accepted: []\nmore: 1", '2:1: more: "more" is unknown here. Allowed: accepted.'),
+    ("accepted:\n- 1", "2:3: accepted[0]: expected an object with id, kind, where"),
+    ("accepted:\n- id: a\n  resaon: x", '3:3: accepted[0].resaon: "resaon" is unknown here.'),
+    ("accepted:\n- id: a\n  resaon: x", "Did you mean 'reason'? Allowed: id, kind, where"),
+    ("accepted:\n- id: a\n  accepted: 2026-01-01", "reason is missing"),
+    ("accepted:\n- id: a\n  reason: x", "2:3: accepted[0]: accepted is missing"),
+    ("accepted:\n- reason: x\n  accepted: 2026-01-01", "accepts everything"),
+    ("accepted:\n- kind: odd\n  reason: x\n  accepted: 2026-01-01",
+     '2:3: accepted[0].kind: "odd" is not allowed. Allowed: status'),
+    ("accepted:\n- id: a\n  reason: x\n  accepted: soon",
+     "4:3: accepted[0].accepted: expected a day such as"),
+    ("accepted:\n- id: 1\n  reason: x\n  accepted: 2026-01-01",
+     'accepted[0].id: expected text, got 1; write "1"'),
+])  # fmt: skip
 def test_faults(tmp_path: Path, text: str, fault: str) -> None:
     """A fault is reported with its place, what is allowed, and what was probably meant."""
     file = tmp_path / "accepted.yaml"

@@ -4,16 +4,12 @@ from typing import Any
 
 import pytest
 
-from mock_platform.core.operation import Origin
 from mock_platform.platform import Platform
 from mock_platform.verification.compare.answers import ComparedAnswer
-from mock_platform.verification.compare.check import check
 from mock_platform.verification.compare.client import ProbeRequest
-from mock_platform.verification.compare.findings import Drift, DriftScope, make_report
-from mock_platform.verification.compare.plan import list_reads, list_unasked
+from mock_platform.verification.compare.findings import Drift, make_report
 from mock_platform.verification.compare.report import render_text
 from mock_platform.verification.compare.side import OwnSandbox
-from mock_platform.world.clock import machine_now
 from tests.verification.compare.servers import Comparison
 
 
@@ -34,51 +30,19 @@ class Changed(OwnSandbox):
 
 def compare(comparison: Comparison, server: Changed, *only: str, **scope: Any) -> Drift:
     """How a server differs."""
-    comparison.platform.worlds.default.reset()
-    own = OwnSandbox(comparison.platform, comparison.credentials)
-    wanted = DriftScope(only=only, **scope)
     try:
-        return check(server, own, comparison.description, machine_now(), wanted)
+        return comparison.run(server, *only, **scope)
     finally:
         server.platform.close()
 
 
-def test_everything_of_document_b_is_asked(comparison: Comparison) -> None:
-    """Each operation that reads and whose answer ends is asked in its plain form."""
-    drift = compare(comparison, Changed(comparison), kinds=("plain",))
-
-    asked = {each.operation for each in drift.checked}
-    # The id of one is in a field of messages that has to be asked for, those of others are in none,
-    # or only those of records of the caller are answered.
-    left_out = {"dm_conversations.list", "scheduled_broadcasts.get"}
-    left_out |= {"spaces.buyers", "analytics.posts", "older.statuses.reposts"}
-    assert {op.id for op in list_reads(comparison.platform.operations)} - left_out == asked
-    reads = [
-        op
-        for op in comparison.platform.operations
-        if op.origin is Origin.DOCUMENT_B and op.method == "GET" and not op.sandbox_only
-    ]
-    assert asked > {op.id for op in reads}
-    endless = {each.operation for each in list_unasked(comparison.platform.operations)}
-    assert left_out | endless == {each.operation for each in drift.skipped}
-    assert not drift.differs
-
-
-@pytest.mark.parametrize(
-    ("answer", "got"),
-    [
-        (ComparedAnswer(204), "204"),
-        (
-            ComparedAnswer(404, (), b'{"errors":[{"code":"ROUTE_NOT_FOUND"}]}'),
-            "404 ROUTE_NOT_FOUND",
-        ),
-        (
-            ComparedAnswer(302, [("Location", "http://elsewhere/")]),
-            "302 to http://elsewhere/ (not followed)",
-        ),
-        (ComparedAnswer(500, (), b"<html>"), "500"),
-    ],
-)
+@pytest.mark.parametrize(("answer", "got"), [
+    (ComparedAnswer(204), "204"),
+    (ComparedAnswer(404, (), b'{"errors":[{"code":"ROUTE_NOT_FOUND"}]}'), "404 ROUTE_NOT_FOUND"),
+    (ComparedAnswer(302, [("Location", "http://elsewhere/")]),
+     "302 to http://elsewhere/ (not followed)"),
+    (ComparedAnswer(500, (), b"<html>"), "500"),
+])  # fmt: skip
 def test_other_status(comparison: Comparison, answer: ComparedAnswer, got: str) -> None:
     """Another status is reported with the codes of the body or its redirect target."""
     server = Changed(comparison, placements=answer)

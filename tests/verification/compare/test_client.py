@@ -56,32 +56,26 @@ def serving(talk: Callable[[socket.socket, int], object]) -> Iterator[str]:
             thread.join()
 
 
-@pytest.mark.parametrize(
-    ("url", "base"),
-    [
-        ("https://api.example.com", "https://api.example.com"),
-        ("https://api.example.com/", "https://api.example.com"),
-        ("http://127.0.0.1:8080/~w1", "http://127.0.0.1:8080/~w1"),
-        ("http://localhost", "http://localhost"),
-    ],
-)
+@pytest.mark.parametrize(("url", "base"), [
+    ("https://api.example.com", "https://api.example.com"),
+    ("https://api.example.com/", "https://api.example.com"),
+    ("http://127.0.0.1:8080/~w1", "http://127.0.0.1:8080/~w1"),
+    ("http://localhost", "http://localhost"),
+])  # fmt: skip
 def test_good_base_urls(url: str, base: str) -> None:
     """An address of this machine, or any by https, with a path or not."""
     assert base == check_base_url(url)
 
 
-@pytest.mark.parametrize(
-    ("url", "text"),
-    [
-        ("api.example.com", "is no base address"),
-        ("ftp://127.0.0.1", "is no base address"),
-        ("https://", "is no base address"),
-        ("https://h:99999", "is no address"),
-        ("https://user:pw@h", "no user, query or fragment"),
-        ("https://h/?a=1", "no user, query or fragment"),
-        ("http://api.example.com", "over https only"),
-    ],
-)
+@pytest.mark.parametrize(("url", "text"), [
+    ("api.example.com", "is no base address"),
+    ("ftp://127.0.0.1", "is no base address"),
+    ("https://", "is no base address"),
+    ("https://h:99999", "is no address"),
+    ("https://user:pw@h", "no user, query or fragment"),
+    ("https://h/?a=1", "no user, query or fragment"),
+    ("http://api.example.com", "over https only"),
+])  # fmt: skip
 def test_bad_base_urls(url: str, text: str) -> None:
     """Whatever else is refused, plain http to another machine above all."""
     with pytest.raises(BadBaseUrl, match=text):

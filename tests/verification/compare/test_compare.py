@@ -27,29 +27,26 @@ COMPONENTS: dict[str, dict[str, Any]] = {
 LIST = {"type": "array", "items": {"$ref": "#/components/schemas/Thing"}}
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ([{"id": "1", "state": "ON"}, {"id": "2", "state": None, "size": 1}], []),
-        ([{"id": "1", "state": "ON", "at": "2026-03-01T00:00:00Z", "shape": [1]}], []),
-        ({}, [("type", "(body)", "array", "object")]),
-        ([{"state": "ON"}], [("missing", "[].id", "string", "absent")]),
-        ([{"id": "1"}], [("missing", "[].state", "string or null", "absent")]),
-        ([{"id": "1", "state": "ON", "x": 1}], [("extra", "[].x", "absent", "integer")]),
-        ([{"id": 1, "state": "ON"}], [("type", "[].id", "string", "integer")]),
-        ([{"id": True, "state": "ON"}], [("type", "[].id", "string", "boolean")]),
-        ([{"id": "1", "state": "on"}], [("enum", "[].state", "ON, OFF", "on")]),
-        ([{"id": "1", "state": "ON", "size": 1.5}], []),
-        ([{"id": "1", "state": "ON", "size": True}], [("type", "[].size", "number", "boolean")]),
-        ([{"id": "1", "state": "ON", "at": "now"}], [("format", "[].at", "date-time", "aaa")]),
-        ([{"id": "1", "state": "ON", "parts": [{"id": "2"}]}],
-         [("missing", "[].parts[].state", "string or null", "absent")]),
-        ([{"id": "1", "state": "ON", "shape": ["x"]}],
-         [("type", "[].shape", "string", "array")]),
-        ([{"id": "1", "state": "ON", "counts": {"a": 1, "b": "2"}}],
-         [("type", "[].counts.*", "integer", "string")]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("value", "expected"), [
+    ([{"id": "1", "state": "ON"}, {"id": "2", "state": None, "size": 1}], []),
+    ([{"id": "1", "state": "ON", "at": "2026-03-01T00:00:00Z", "shape": [1]}], []),
+    ({}, [("type", "(body)", "array", "object")]),
+    ([{"state": "ON"}], [("missing", "[].id", "string", "absent")]),
+    ([{"id": "1"}], [("missing", "[].state", "string or null", "absent")]),
+    ([{"id": "1", "state": "ON", "x": 1}], [("extra", "[].x", "absent", "integer")]),
+    ([{"id": 1, "state": "ON"}], [("type", "[].id", "string", "integer")]),
+    ([{"id": True, "state": "ON"}], [("type", "[].id", "string", "boolean")]),
+    ([{"id": "1", "state": "on"}], [("enum", "[].state", "ON, OFF", "on")]),
+    ([{"id": "1", "state": "ON", "size": 1.5}], []),
+    ([{"id": "1", "state": "ON", "size": True}], [("type", "[].size", "number", "boolean")]),
+    ([{"id": "1", "state": "ON", "at": "now"}], [("format", "[].at", "date-time", "aaa")]),
+    ([{"id": "1", "state": "ON", "parts": [{"id": "2"}]}],
+     [("missing", "[].parts[].state", "string or null", "absent")]),
+    ([{"id": "1", "state": "ON", "shape": ["x"]}],
+     [("type", "[].shape", "string", "array")]),
+    ([{"id": "1", "state": "ON", "counts": {"a": 1, "b": "2"}}],
+     [("type", "[].counts.*", "integer", "string")]),
+])  # fmt: skip
 def test_differences(value: Any, expected: list[tuple[str, str, str, str]]) -> None:
     """Each kind of difference is reported with its place, what is declared and what came."""
     found = find_differences(value, LIST, COMPONENTS)

@@ -16,13 +16,12 @@ from mock_platform.settings import Settings
 from mock_platform.verification.compare.findings import make_report
 from mock_platform.verification.compare.report import render_text
 from mock_platform.verification.har.exchange import recognize_names
-from tests.support import ACCOUNT, BEARER, Sandbox, sandbox
+from tests.support import ACCOUNT, BEARER, Sandbox
 from tests.verification.compare.servers import Comparison, Differing, Patch, each, on, shadowing
 from tests.verification.har.support import read_one
 from tests.verification.importing.support import (
     list_operations,
     send_original,
-    send_sample,
     write_bare_journal,
 )
 
@@ -33,7 +32,7 @@ SOME = ("posts.*", "promoted_posts.*", "public_posts.*", "users.me", "line_items
 
 def test_equal(comparison: Comparison, second: Differing) -> None:
     """A server that differs in names alone differs in nothing, and is asked with its own names."""
-    drift = comparison.run(second.url, *SOME, names="original")
+    drift = comparison.run_over_http(second.url, *SOME, names="original")
 
     assert [] == make_report(drift, second.url, {}).findings
     paths = {path for _, path in second.asked}
@@ -72,7 +71,7 @@ def test_planted(
     """A difference is reported under its neutral place, with the original names beside."""
     second.patches.append(patch)
 
-    drift = comparison.run(second.url, "promoted_posts.*", "line_items.*", names="original")
+    drift = comparison.run(second, "promoted_posts.*", "line_items.*", names="original")
     report = make_report(drift, second.url, {})
 
     found = next(x for x in report.findings if (x.kind, x.where) == (kind, where))
@@ -122,23 +121,18 @@ def test_recorded_difference(recorded: Path, tmp_path: Path) -> None:
     assert ("extra", "data[].tweet_key") in places
 
 
-@pytest.mark.parametrize(
-    ("url", "headers", "body", "names"),
-    [
-        ("https://ads-api.x.com/12/accounts", {}, {"data": []}, "original"),
-        ("https://gateway.example.com/12/accounts", {}, {"data": []}, "neutral"),
-        ("https://gateway.example.com/11/accounts", {}, {"data": []}, "original"),
-        ("https://gateway.example.com/12/a", {}, {"data": [{"tweet_id": "1"}]}, "original"),
-        ("https://gateway.example.com/12/a", {}, {"entity": "PROMOTED_TWEET"}, "original"),
-        ("https://ads-api.x.com/12/accounts", {"X-Mock-Operation": "a"}, {}, "neutral"),
-        ("http://localhost/12/a", {"X-Mock-Names": "original"}, {}, "original"),
-        ("https://gateway.example.com/12/a?tweet_ids=1", {}, {}, "original"),
-        ("https://ads-api.x.com/12/a", {}, {"data": [{"post_id": "1"}]}, "neutral"),
-    ],
-)
-def test_recognized(
-    tmp_path: Path, url: str, headers: dict[str, str], body: Any, names: str
-) -> None:
+@pytest.mark.parametrize(("url", "headers", "body", "names"), [
+    ("https://ads-api.x.com/12/accounts", {}, {"data": []}, "original"),
+    ("https://gateway.example.com/12/accounts", {}, {"data": []}, "neutral"),
+    ("https://gateway.example.com/11/accounts", {}, {"data": []}, "original"),
+    ("https://gateway.example.com/12/a", {}, {"data": [{"tweet_id": "1"}]}, "original"),
+    ("https://gateway.example.com/12/a", {}, {"entity": "PROMOTED_TWEET"}, "original"),
+    ("https://ads-api.x.com/12/accounts", {"X-Mock-Operation": "a"}, {}, "neutral"),
+    ("http://localhost/12/a", {"X-Mock-Names": "original"}, {}, "original"),
+    ("https://gateway.example.com/12/a?tweet_ids=1", {}, {}, "original"),
+    ("https://ads-api.x.com/12/a", {}, {"data": [{"post_id": "1"}]}, "neutral"),
+])  # fmt: skip
+def test_markers(tmp_path: Path, url: str, headers: dict[str, str], body: Any, names: str) -> None:
     """Markers of a sandbox decide, then the answer, then the host, then the request."""
     shown = [{"name": name, "value": value} for name, value in headers.items()]
 
@@ -147,15 +141,13 @@ def test_recognized(
     assert names == recognize_names(exchange, {"ads-api.x.com"})
 
 
-def test_both_ways() -> None:
+def test_both_ways(traffic: Sandbox) -> None:
     """What was written with original names is read as it was, for every answer of the sandbox."""
-    box = sandbox(limits="off")
-    for operation in list_operations():
-        if operation.method == "GET" and operation.returns.media_type == "application/json":
-            send_sample(box, operation)
-    operations = {each.id: each for each in box.platform.operations}
-    for entry in box.world.journal:
+    operations = {each.id: each for each in traffic.platform.operations}
+    for entry in traffic.world.journal:
         operation = operations[entry.operation or ""]
+        if entry.method != "GET" or operation.returns.media_type != "application/json":
+            continue
         body = json.loads(entry.response_body)
         written = Spelling(ORIGINAL_NAMES.find_pairs(operation)).write(body)
         assert body == ORIGINAL_NAMES.make_neutral_spelling(operation).write(written), operation.id

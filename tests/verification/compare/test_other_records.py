@@ -17,12 +17,12 @@ from mock_platform.core.jsonio import dumps, loads
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
 from mock_platform.verification.compare.check import check
-from mock_platform.verification.compare.client import HttpClient, SigningCredentials
+from mock_platform.verification.compare.client import SigningCredentials
 from mock_platform.verification.compare.findings import DriftScope, Report, make_report
 from mock_platform.verification.compare.report import render_text
 from mock_platform.verification.compare.side import OwnSandbox
 from mock_platform.world.clock import machine_now
-from tests.verification.compare.servers import Comparison, Differing, differing
+from tests.verification.compare.servers import Beside, Comparison, Differing, asking, differing
 
 pytestmark = pytest.mark.live
 Records = dict[str, list[dict[str, Any]]]
@@ -66,8 +66,8 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
 
 def compare(comparison: Comparison, other: Differing, *only: str) -> Report:
     """What a reviewer reads."""
-    drift = comparison.run(other.url, *only)
-    return make_report(drift, other.url, comparison.platform.assumptions())
+    drift = comparison.run(other, *only)
+    return make_report(drift, "x", comparison.platform.assumptions())
 
 
 def leave_little(records: Records) -> None:
@@ -133,21 +133,18 @@ def leave_nothing(records: Records) -> None:
 BANNER = {"name": "banner", "title": "banner", "text": "banner"}
 
 
-@pytest.mark.parametrize(
-    ("change", "only", "given"),
-    [
-        pytest.param(renumber, ("product_*", "scheduled_feeds.*"), {},
-                     id="an id that a path and its echo name differently is no difference"),
-        pytest.param(search_otherwise,
-                     ("media_library.list", "targeting_options.*", "custom_audiences.list"), BANNER,
-                     id="a search finds words, parts or beginnings, as declared for each list"),
-        pytest.param(change_moments, ("campaigns.list",), {},
-                     id="lists are ordered by what each server has"),
-        pytest.param(leave_nothing,
-                     ("users.*", "post_search.*", "notes.*", "account.*", "account_activity.*"), {},
-                     id="an empty list lacks what is declared for one with records"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("change", "only", "given"), [
+    pytest.param(renumber, ("product_*", "scheduled_feeds.*"), {},
+                 id="an id that a path and its echo name differently is no difference"),
+    pytest.param(search_otherwise,
+                 ("media_library.list", "targeting_options.*", "custom_audiences.list"), BANNER,
+                 id="a search finds words, parts or beginnings, as declared for each list"),
+    pytest.param(change_moments, ("campaigns.list",), {},
+                 id="lists are ordered by what each server has"),
+    pytest.param(leave_nothing,
+                 ("users.*", "post_search.*", "notes.*", "account.*", "account_activity.*"), {},
+                 id="an empty list lacks what is declared for one with records"),
+])  # fmt: skip
 def test_other_records_are_no_difference(
     comparison: Comparison,
     serve: Serve,
@@ -156,7 +153,7 @@ def test_other_records_are_no_difference(
     given: dict[str, str],
 ) -> None:
     """What follows from the records alone is neither reported nor refutes an assumption."""
-    drift = comparison.run(serve(change).url, *only, given=given)
+    drift = comparison.run(serve(change), *only, given=given)
     report = make_report(drift, "x", comparison.platform.assumptions())
 
     assert [] == [(each.kind, each.where, each.got) for each in report.findings]
@@ -168,15 +165,12 @@ def test_other_records_are_no_difference(
 def test_a_search_that_finds_too_much(comparison: Comparison) -> None:
     """A search that does not look at its text is a difference, named by the declared rule."""
 
-    def ignore(asked: Request, response: Response) -> None:
-        if "q" in asked.args and response.status_code == 200:
-            body = loads(response.get_data())
-            body["data"].append({**body["data"][0], "media_key": "3_1", "name": "zz"})
-            for name in ("title", "file_name", "description"):
-                body["data"][-1].pop(name, None)
-            response.set_data(dumps(body))
+    def add(body: Any) -> None:
+        found = {**body["data"][0], "media_key": "3_1", "name": "zz"}
+        left_out = ("title", "file_name", "description")
+        body["data"].append({name: found[name] for name in found if name not in left_out})
 
-    with differing(ignore) as other:
+    with differing(asking("q", add)) as other:
         report = compare(comparison, other, "media_library.list")
 
     told = {(each.kind, each.where): each.expected for each in report.findings}
@@ -186,19 +180,13 @@ def test_a_search_that_finds_too_much(comparison: Comparison) -> None:
 def test_an_order_that_the_sandbox_cannot_show(comparison: Comparison, serve: Serve) -> None:
     """A list in the wrong order is reported though the sandbox's own is too short for one."""
 
-    def reverse(asked: Request, response: Response) -> None:
-        if "sort_by" in asked.args and response.status_code == 200:
-            body = loads(response.get_data())
-            body["data"].reverse()
-            response.set_data(dumps(body))
-
     def keep_two(records: Records) -> None:
         first = records["tracking_tags"][0]
         rows = [{**first, "id": f"zz{n}", "created_at": f"2026-05-0{n}T10:00:00Z"} for n in (1, 2)]
         records["tracking_tags"] = rows
 
     other = serve(keep_two)
-    other.patches.append(reverse)
+    other.patches.append(asking("sort_by", lambda body: body["data"].reverse()))
     report = compare(comparison, other, "tracking_tags.list")
 
     assert ("order", "data[].created_at") in [(each.kind, each.where) for each in report.findings]
@@ -208,13 +196,8 @@ def test_an_order_that_the_sandbox_cannot_show(comparison: Comparison, serve: Se
 def test_a_bearer_token_alone(comparison: Comparison) -> None:
     """Both servers get credentials of the same kind: they refuse each kind in other words."""
     alone = SigningCredentials(bearer_token=comparison.credentials.bearer_token)
-    comparison.platform.worlds.default.reset()
-    own = OwnSandbox(comparison.platform, comparison.credentials)
     with differing() as other:
-        client = HttpClient(other.url, alone)
-        scope = DriftScope(only=("users.show", "campaigns.list"))
-        drift = check(client, own, comparison.description, machine_now(), scope)
-        client.close()
+        drift = comparison.run(other, "users.show", "campaigns.list", credentials=alone)
 
     assert [] == [(each.where, each.got) for each in make_report(drift, "x", {}).findings]
     assert "unknown token" in {x.probe for each in drift.checked for x in each.probes}
@@ -258,10 +241,9 @@ def test_files_are_read_and_the_rest_is_named(comparison: Comparison) -> None:
     alone = SigningCredentials(bearer_token=comparison.credentials.bearer_token)
     platform, other = Platform(then), Differing(then)
     other.patches.append(change)
-    client = HttpClient(other.url, alone)
     scope = DriftScope(only=("stats_jobs.*", "filtered_stream.open", "oauth.*"))
-    drift = check(client, OwnSandbox(platform, alone), comparison.description, machine_now(), scope)
-    client.close()
+    own = OwnSandbox(platform, alone)
+    drift = check(Beside(other, alone), own, comparison.description, machine_now(), scope)
     other.close()
     platform.close()
 

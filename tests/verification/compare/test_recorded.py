@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from oauthlib.oauth1 import SIGNATURE_TYPE_QUERY, Client
 
-from tests.support import ACCOUNT, BEARER, HARBOR, Sandbox, sandbox
-from tests.verification.compare.servers import differing, known_credentials, shadowing
+from tests.support import ACCOUNT, BEARER, HARBOR, Keys, Sandbox
+from tests.verification.compare.servers import Differing, known_credentials, on, shadowing
 from tests.verification.compare.test_names import diff
 
 pytestmark = pytest.mark.live
+Change = Callable[[Any], None]
 ITEMS = f"/12/accounts/{ACCOUNT}/line_items"
 SORTED = f"{ITEMS}?sort_by=created_at-desc"
 READS = (
@@ -32,7 +33,7 @@ def sign_in_query(path: str) -> str:
     return str(client.sign(f"http://localhost{path}")[0]).removeprefix("http://localhost")
 
 
-def record(box: Sandbox, folder: Path, change: Callable[[Any], None] = lambda _: None) -> Path:
+def record(box: Sandbox, folder: Path, change: Change = lambda _: None) -> Path:
     """The archive of a sandbox, with the bodies of its answers changed."""
     archive = box.client.get("/_mock/requests.har").get_json()
     for entry in archive["log"]["entries"]:
@@ -45,15 +46,20 @@ def record(box: Sandbox, folder: Path, change: Callable[[Any], None] = lambda _:
     return file
 
 
+def replay(box: Sandbox, *paths: str, keys: Keys | str | None = HARBOR) -> Sandbox:
+    """Ask a sandbox."""
+    for path in paths:
+        box.call("GET", path, keys=keys)
+    return box
+
+
 @pytest.mark.parametrize("way", ["header", "query", "bearer"])
-def test_own_archive(tmp_path: Path, way: str) -> None:
+def test_own_archive(box: Sandbox, tmp_path: Path, way: str) -> None:
     """What a sandbox recorded of itself differs in nothing, however the requests were signed."""
-    box = sandbox()
-    for path in READS:
-        if way == "query":
-            box.call("GET", sign_in_query(path), keys=None)
-        else:
-            box.call("GET", path, keys=HARBOR if way == "header" else BEARER)
+    if way == "query":
+        replay(box, *map(sign_in_query, READS), keys=None)
+    else:
+        replay(box, *READS, keys=HARBOR if way == "header" else BEARER)
 
     status, found = diff(record(box, tmp_path))
 
@@ -79,83 +85,68 @@ def reverse(body: Any) -> None:
         body["data"].reverse()
 
 
-@pytest.mark.parametrize(
-    ("change", "path", "kind", "where"),
-    [
-        (reword, f"{ITEMS}?count=x", "wording", "errors[].message"),
-        (recode, f"{ITEMS}?count=x", "code", "errors[].code"),
-        (recode, f"{ITEMS}/zzzz", "code", "errors[].code"),
-        (reverse, SORTED, "order", "data[].created_at"),
-    ],
-)
-def test_refusals_and_orders(
-    tmp_path: Path, change: Callable[[Any], None], path: str, kind: str, where: str
+@pytest.mark.parametrize(("change", "path", "kind", "where"), [
+    (reword, f"{ITEMS}?count=x", "wording", "errors[].message"),
+    (recode, f"{ITEMS}?count=x", "code", "errors[].code"),
+    (recode, f"{ITEMS}/zzzz", "code", "errors[].code"),
+    (reverse, SORTED, "order", "data[].created_at"),
+])  # fmt: skip
+def test_refusal_or_order(
+    box: Sandbox, tmp_path: Path, change: Change, path: str, kind: str, where: str
 ) -> None:
     """Other codes and texts of a refusal, and a list in the wrong order, are reported."""
-    box = sandbox()
-    box.call("GET", path)
-
-    status, found = diff(record(box, tmp_path, change))
+    status, found = diff(record(replay(box, path), tmp_path, change))
 
     assert 1 == status
     assert (kind, where) in [(each["kind"], each["where"]) for each in found["findings"]]
     assert kind != "order" or "refuted" == found["assumptions"]["ads.sort-by"]
-    assert "ads.error-envelope" not in found["assumptions"] or (
-        "confirmed" != found["assumptions"]["ads.error-envelope"]
-    )
+    assert "confirmed" != found["assumptions"].get("ads.error-envelope")
 
 
-def test_an_order_without_the_sandbox(tmp_path: Path) -> None:
+def test_an_order_without_the_sandbox(box: Sandbox, tmp_path: Path) -> None:
     """A page that only the other server can answer has its order checked as well."""
-    box = sandbox()
     first = box.call("GET", f"{SORTED}&count=1").get_json()["next_cursor"]
     box.call("GET", f"{SORTED}&cursor={first}")
 
     status, found = diff(record(box, tmp_path, reverse))
 
     assert 1 == status
-    (order,) = [
-        x for x in found["findings"] if (x["kind"], x["where"]) == ("order", "data[].created_at")
-    ]
+    (order,) = [x for x in found["findings"] if x["kind"] == "order"]
+    assert "data[].created_at" == order["where"]
     assert ["entry 1, line"] == [x["probe"][:13] for x in order["occurrences"]]
 
 
-def test_shadow_tells_a_wrong_order() -> None:
+def test_shadow_tells_a_wrong_order(second: Differing) -> None:
     """A list in the wrong order is reported beside a running server as well."""
-
-    def patch(asked: Any, response: Any) -> None:
-        body = json.loads(response.get_data())
-        reverse(body)
-        response.set_data(json.dumps(body))
-
-    with differing(patch) as other:
-        with shadowing(other) as (box, traffic):
-            box.call("GET", SORTED, keys=BEARER)
-        report = traffic.report()
+    second.patches.append(on("*", reverse))
+    with shadowing(second) as (box, traffic):
+        box.call("GET", SORTED, keys=BEARER)
+    report = traffic.report()
 
     assert ("order", "data[].created_at") in [(x["kind"], x["where"]) for x in report["findings"]]
     assert "refuted" == report["assumptions"]["ads.sort-by"]
 
 
-def test_shadow_signs_a_query_anew() -> None:
+def test_shadow_signs_a_query_anew(second: Differing) -> None:
     """A signature in the query is replaced by one for the other address."""
-    with differing() as other:
-        with shadowing(other, credentials=known_credentials()) as (box, traffic):
-            assert 200 == box.call("GET", sign_in_query(SORTED), keys=None).status_code
-        report = traffic.report()
+    with shadowing(second, credentials=known_credentials()) as (box, traffic):
+        assert 200 == box.call("GET", sign_in_query(SORTED), keys=None).status_code
+    report = traffic.report()
 
     assert (1, []) == (report["compared"], report["findings"])
 
 
-def test_problems_as_any_json(tmp_path: Path) -> None:
-    """A problem that is announced as application/json is compared as the problem that it is."""
-    box = sandbox()
-    box.call("GET", "/2/users/abc")
-    box.call("GET", "/2/users/12345678999")
-    file = record(box, tmp_path)
+def as_json(file: Path) -> Path:
+    """An archive in which problems are announced as any JSON."""
     file.write_text(file.read_text().replace("application/problem+json", "application/json"))
+    return file
 
-    status, found = diff(file)
+
+def test_problems_as_any_json(box: Sandbox, tmp_path: Path) -> None:
+    """A problem that is announced as application/json is compared as the problem that it is."""
+    replay(box, "/2/users/abc", "/2/users/12345678999")
+
+    status, found = diff(as_json(record(box, tmp_path)))
 
     assert (1, ["media type"]) == (status, [each["kind"] for each in found["findings"]])
     assert {"confirmed"} == set(found["assumptions"].values())
@@ -170,15 +161,12 @@ def shorten_problem(body: Any) -> None:
         body.pop(name, None)
 
 
-def test_problems_as_json(tmp_path: Path) -> None:
+def test_problems_as_json(box: Sandbox, tmp_path: Path) -> None:
     """A problem that is sent as plain JSON differs in its media type alone, and refutes nothing."""
-    box = sandbox()
-    for path in ("/2/users/abc", "/2/users/12345678999", "/2/posts", "/2/posts/12345"):
-        box.call("GET", path, keys=BEARER)
-    file = record(box, tmp_path, shorten_problem)
-    file.write_text(file.read_text().replace("application/problem+json", "application/json"))
+    paths = ("/2/users/abc", "/2/users/12345678999", "/2/posts", "/2/posts/12345")
+    replay(box, *paths, keys=BEARER)
 
-    status, found = diff(file)
+    status, found = diff(as_json(record(box, tmp_path, shorten_problem)))
 
     (finding,) = found["findings"]
     assert 1 == status

@@ -251,28 +251,66 @@ EXAMPLES = tuple(Example(*row) for row in (
 ))  # fmt: skip
 """Each rule in an edit, and in the edit that takes it back, which is just outside of it."""
 
-OTHER_EXAMPLES = (
-    (
-        lambda d: body(d)["properties"]["name"].update(pattern="^a"),
-        lambda d: body(d)["properties"]["name"].update(pattern="^b"),
-        "sent-pattern-changed",
-    ),
-    (
-        lambda d: item(d)["properties"].update(target={"oneOf": [WEB]}),
-        lambda d: item(d)["properties"].update(
-            target={"oneOf": [WEB, {"$ref": "#/components/schemas/Web"}]}
-        ),
-        "answer-choice-added",
-    ),
-    (
-        lambda d: item(d)["properties"].update(
-            target={"oneOf": [WEB, {"$ref": "#/components/schemas/Web"}]}
-        ),
-        lambda d: item(d)["properties"].update(target={"oneOf": [WEB]}),
-        "answer-choice-removed",
-    ),
-)
-"""Rules that need an edit of both documents."""
+
+def set_target(*choices: Any) -> Edit:
+    """A key of the answer with these alternatives."""
+    return lambda d: item(d)["properties"].update(target={"oneOf": list(choices)})
+
+
+def set_note(schema: Any) -> Edit:
+    """A key of the answer with this schema."""
+    return lambda d: item(d)["properties"].update(note=schema)
+
+
+def set_fields(**keywords: Any) -> Edit:
+    """The query parameter takes other lists."""
+    return lambda d: query(d)["schema"].update(keywords)
+
+
+def as_they_are(_: Document) -> None:
+    """Nothing is edited."""
+
+
+def move_all(document: Document) -> None:
+    """All paths have another beginning."""
+    paths = document["openapi"]["paths"]
+    document["openapi"]["paths"] = {x.replace("/items", "/13"): paths[x] for x in paths}
+
+
+CHOICE = {"$ref": "#/components/schemas/Web"}
+WORDS = {"items": {"enum": ["id", "name"]}}
+OTHER_EXAMPLES: tuple[tuple[Edit, Edit, set[str]], ...] = (
+    (lambda d: body(d)["properties"]["name"].update(pattern="^a"),
+     lambda d: body(d)["properties"]["name"].update(pattern="^b"), {"sent-pattern-changed"}),
+    (set_target(WEB), set_target(WEB, CHOICE), {"answer-choice-added"}),
+    (set_target(WEB, CHOICE), set_target(WEB), {"answer-choice-removed"}),
+    (set_note(KEY | {"default": ""}), set_note(KEY), {"answer-key-optional"}),
+    (set_note(KEY), set_note({"anyOf": [KEY, {"type": "null"}]}), {"answer-null-added"}),
+    (set_fields(**WORDS), set_fields(items={"enum": ["id"]}), {"sent-value-refused"}),
+    (set_fields(items={"enum": ["id"]}), set_fields(**WORDS), {"sent-value-accepted"}),
+    (set_fields(maxItems=9), set_fields(maxItems=8), {"sent-limit-narrowed"}),
+    (as_they_are, set_fields(items={"type": "integer"}), {"sent-type-narrowed"}),
+    (as_they_are, lambda d: query(d).update(name="show"), {"parameter-removed", "parameter-added"}),
+    (as_they_are, move_all, {"operation-moved"}),
+    (as_they_are, lambda d: get(d)["responses"].update({"201": get(d)["responses"].pop("200")}),
+     {"success-removed", "success-added"}),
+)  # fmt: skip
+"""Rules that need an edit of both documents, and edits that several rules are about."""
+
+LEVELS_FELT = {
+    "breaking": {
+        "operation-removed", "operation-moved", "required-parameter-added", "parameter-required",
+        "sent-value-refused", "sent-limit-narrowed", "parameter-form-changed", "sent-type-narrowed",
+        "answer-key-removed", "answer-key-optional", "answer-type-changed", "answer-null-added",
+        "answer-format-changed", "failure-status-changed", "success-removed",
+        "authentication-removed"},
+    "dangerous": {"operation-deprecated", "parameter-removed", "parameter-default-changed",
+                  "answer-value-added", "failure-added", "limit-lowered", "limit-counted-otherwise",
+                  "success-added"},
+    "harmless": {"parameter-added", "sent-value-accepted", "sent-limit-widened", "answer-key-added",
+                 "answer-null-removed", "answer-value-removed", "failure-removed"},
+}  # fmt: skip
+"""How grave the changes are that a new version of the specification brings most often."""
 
 HARMLESS_EDITS: tuple[Edit, ...] = (
     lambda d: item(d).update(description="other words", title="T", example={"id": "1"}),

@@ -10,9 +10,18 @@ from click.testing import CliRunner, Result
 from ruamel.yaml import YAML
 
 from mock_platform.cli.main import group
-from tests.verification.contract.examples import EXAMPLES, add_value, body, get, item, make_document
+from tests.verification.contract.examples import (
+    EXAMPLES,
+    Edit,
+    add_value,
+    body,
+    get,
+    item,
+    make_document,
+)
 
 Run = Callable[..., Result]
+Write = Callable[..., Path]
 
 
 @pytest.fixture
@@ -27,7 +36,7 @@ def run() -> Run:
 
 
 @pytest.fixture
-def write(tmp_path: Path) -> Callable[..., Path]:
+def write(tmp_path: Path) -> Write:
     """Writes a document, in JSON if it is not text."""
 
     def write(name: str, document: Any) -> Path:
@@ -59,19 +68,16 @@ def test_the_document_is_written_and_is_that_of_the_package(run: Run, tmp_path: 
     assert compared.output.endswith(": no changes\n")
 
 
-@pytest.mark.parametrize(
-    ("edit", "fail_on", "status"),
-    [
-        (lambda d: item(d)["properties"].pop("name"), "breaking", 1),
-        (lambda d: item(d)["properties"].pop("name"), "none", 0),
-        (lambda d: add_value(item(d)["properties"]["status"]["enum"]), "breaking", 0),
-        (lambda d: add_value(item(d)["properties"]["status"]["enum"]), "dangerous", 1),
-        (lambda d: add_value(body(d)["properties"]["status"]["enum"]), "dangerous", 0),
-        (lambda d: add_value(body(d)["properties"]["status"]["enum"]), "any", 1),
-    ],
-)
-def test_the_exit_status_follows_the_level(
-    run: Run, write: Callable[..., Path], edit: Callable[[Any], Any], fail_on: str, status: int
+@pytest.mark.parametrize(("edit", "fail_on", "status"), [
+    (lambda d: item(d)["properties"].pop("name"), "breaking", 1),
+    (lambda d: item(d)["properties"].pop("name"), "none", 0),
+    (lambda d: add_value(item(d)["properties"]["status"]["enum"]), "breaking", 0),
+    (lambda d: add_value(item(d)["properties"]["status"]["enum"]), "dangerous", 1),
+    (lambda d: add_value(body(d)["properties"]["status"]["enum"]), "dangerous", 0),
+    (lambda d: add_value(body(d)["properties"]["status"]["enum"]), "any", 1),
+])  # fmt: skip
+def test_exit_status_of_levels(
+    run: Run, write: Write, edit: Edit, fail_on: str, status: int
 ) -> None:
     """Status 1 at a change of the chosen level or above, else 0."""
     new = make_document()
@@ -83,7 +89,7 @@ def test_the_exit_status_follows_the_level(
     assert status == result.exit_code, result.output
 
 
-def test_forms_of_the_changes(run: Run, write: Callable[..., Path]) -> None:
+def test_forms_of_the_changes(run: Run, write: Write) -> None:
     """Text, markdown and JSON have the operation, the level and both sides of each change."""
     new = make_document()
     item(new)["properties"]["name"]["maxLength"] = 90
@@ -110,9 +116,7 @@ def test_forms_of_the_changes(run: Run, write: Callable[..., Path]) -> None:
     assert ["parameter-required", "answer-limit-widened"] == [c["rule"] for c in found["changes"]]
 
 
-def test_changes_are_written_to_a_file(
-    run: Run, write: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_changes_are_written_to_a_file(run: Run, write: Write, tmp_path: Path) -> None:
     """`--out` leaves standard output empty."""
     files = write("old", make_document()), write("new", make_document())
 
@@ -122,7 +126,7 @@ def test_changes_are_written_to_a_file(
     assert "no changes." in (tmp_path / "changes.md").read_text()
 
 
-def test_texts_of_a_document_do_not_act_on_a_terminal(run: Run, write: Callable[..., Path]) -> None:
+def test_texts_of_a_document_do_not_act_on_a_terminal(run: Run, write: Write) -> None:
     """Control characters of a document are not printed."""
     new = make_document()
     item(new)["properties"]["\x1b]0;own\x07"] = {"type": "string"}
@@ -133,7 +137,7 @@ def test_texts_of_a_document_do_not_act_on_a_terminal(run: Run, write: Callable[
     assert "\x1b" not in result.output
 
 
-def test_openapi_in_yaml(run: Run, write: Callable[..., Path], tmp_path: Path) -> None:
+def test_openapi_in_yaml(run: Run, write: Write, tmp_path: Path) -> None:
     """A plain OpenAPI document in YAML is read."""
     file = tmp_path / "old.yaml"
     YAML(typ="safe", pure=True).dump(make_document()["openapi"], file)
@@ -143,21 +147,16 @@ def test_openapi_in_yaml(run: Run, write: Callable[..., Path], tmp_path: Path) -
     assert (0, True) == (result.exit_code, result.output.endswith("no changes\n"))
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("{", ":1:2: not valid JSON"),
-        ("[1]", "a contract is a JSON object"),
-        ("{}", "neither a contract"),
-        ('{"openapi": "2.0"}', "neither a contract"),
-        ('{"mock_platform_contract": 2}', "form 2 of the contract cannot be read, only 1"),
-        ('{"openapi": "3.1.0", "paths": {"/a": []}}', "not a valid OpenAPI document"),
-        ('{"openapi": "3.1.0", "paths": {"/a": {"get": {"parameters": [{}]}}}}', "not a valid"),
-    ],
-)
-def test_files_that_are_no_contract(
-    run: Run, write: Callable[..., Path], text: str, said: str
-) -> None:
+@pytest.mark.parametrize(("text", "said"), [
+    ("{", ":1:2: not valid JSON"),
+    ("[1]", "a contract is a JSON object"),
+    ("{}", "neither a contract"),
+    ('{"openapi": "2.0"}', "neither a contract"),
+    ('{"mock_platform_contract": 2}', "form 2 of the contract cannot be read, only 1"),
+    ('{"openapi": "3.1.0", "paths": {"/a": []}}', "not a valid OpenAPI document"),
+    ('{"openapi": "3.1.0", "paths": {"/a": {"get": {"parameters": [{}]}}}}', "not a valid"),
+])  # fmt: skip
+def test_files_that_are_no_contract(run: Run, write: Write, text: str, said: str) -> None:
     """The message names the file, what is wrong and what a contract is; the status is 2."""
     result = run("diff", write("old", make_document()), write("bad", text))
 
@@ -172,7 +171,7 @@ def test_a_file_that_is_missing(run: Run, tmp_path: Path) -> None:
     assert run("--out", tmp_path / "x", "diff", tmp_path / "nowhere.json").exit_code == 2
 
 
-def test_many_changes_at_once(run: Run, write: Callable[..., Path]) -> None:
+def test_many_changes_at_once(run: Run, write: Write) -> None:
     """All edits together are shown by operation, and none ends the comparison."""
     new = make_document()
     for each in EXAMPLES:
@@ -185,22 +184,19 @@ def test_many_changes_at_once(run: Run, write: Callable[..., Path]) -> None:
     assert {"items.create", "items.get", "the whole contract"} <= set(result.output.splitlines())
 
 
-@pytest.mark.parametrize(
-    ("dates", "status", "lines"),
-    [
-        (("2025-11-18", "2025-11-19"), 0, ["harmless   a new operation: GET /2/news/search"]),
-        (("2025-11-19", "2025-11-18"), 1, ["breaking   the operation is gone: GET /2/news/search"]),
-        (("2025-11-19", "2025-11-30"), 0, []),
-        (("2026-05-03T23:59:59Z", "2026-05-04"), 0, [
-            "dangerous  answer 200: the same request has another effect or answer: "
-            "keyword searches find no reposts",
-            "harmless   query parameter query: a new value of an enumeration is accepted: "
-            "min_likes:, min_replies:, min_reposts:",
-        ]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("dates", "status", "lines"), [
+    (("2025-11-18", "2025-11-19"), 0, ["harmless   a new operation: GET /2/news/search"]),
+    (("2025-11-19", "2025-11-18"), 1, ["breaking   the operation is gone: GET /2/news/search"]),
+    (("2025-11-19", "2025-11-30"), 0, []),
+    (("2026-05-03T23:59:59Z", "2026-05-04"), 0, [
+        "dangerous  answer 200: the same request has another effect or answer: "
+        "keyword searches find no reposts",
+        "harmless   query parameter query: a new value of an enumeration is accepted: "
+        "min_likes:, min_replies:, min_reposts:",
+    ]),
+])  # fmt: skip
 def test_two_dates_are_compared_for_what_a_suite_calls(
-    run: Run, write: Callable[..., Path], dates: tuple[str, str], status: int, lines: list[str]
+    run: Run, write: Write, dates: tuple[str, str], status: int, lines: list[str]
 ) -> None:
     """Of the release history what is between the dates, for the operations of either file."""
     called = [{"id": "news.search", "requests": 2}, {"id": "post_search.all", "requests": 1}]
@@ -217,27 +213,21 @@ def test_two_dates_are_compared_for_what_a_suite_calls(
         assert f"as of {dates[0].removesuffix('T00:00:00Z')} -> as of " in found.stdout
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ((), "OLD is missing: a file, or --as-of DATE twice"),
-        (("--as-of", "2026-01-01"), "two dates and no files"),
-        (("--as-of", "2026-01-01", "--as-of", "2026-01-02", "old.json"), "two dates and no files"),
-        (("--as-of", "soon"), "'soon' is not"),
-        (("old.json", "--coverage", "c.json"), "--coverage needs --as-of DATE, twice"),
-        (("--coverage", "empty.json"), "empty.json:1:1: is no coverage file. Write it with"),
-        (("--coverage", "list.json"), "list.json:1:1: is no coverage file. Write it with"),
-        (("--coverage", "cut.json"), "cut.json:1:1: cannot be read: "),
-        (("--coverage", "none.json"), "none.json:1:1: cannot be read: No such file"),
-        (
-            ("--coverage", "wrong.baseline"),
-            "wrong.baseline:1:1: there is no operation 'news.serch'",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("words", "said"), [
+    ((), "OLD is missing: a file, or --as-of DATE twice"),
+    (("--as-of", "2026-01-01"), "two dates and no files"),
+    (("--as-of", "2026-01-01", "--as-of", "2026-01-02", "old.json"), "two dates and no files"),
+    (("--as-of", "soon"), "'soon' is not"),
+    (("old.json", "--coverage", "c.json"), "--coverage needs --as-of DATE, twice"),
+    (("--coverage", "empty.json"), "empty.json:1:1: is no coverage file. Write it with"),
+    (("--coverage", "list.json"), "list.json:1:1: is no coverage file. Write it with"),
+    (("--coverage", "cut.json"), "cut.json:1:1: cannot be read: "),
+    (("--coverage", "none.json"), "none.json:1:1: cannot be read: No such file"),
+    (("--coverage", "wrong.baseline"), "wrong.baseline:1:1: there is no operation 'news.serch'"),
+])  # fmt: skip
 def test_dates_that_cannot_be_compared(
     run: Run,
-    write: Callable[..., Path],
+    write: Write,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     words: tuple[str, ...],

@@ -70,9 +70,8 @@ def read_a_liked_post(box: Sandbox) -> None:
     box.read(f"/2/posts/{liked[0]['id']}")
 
 
-SEARCH = read(
-    "/2/posts/search/recent", query="harbourlight", max_results=10, expansions="author_id"
-)
+SEARCHED = "/2/posts/search/recent"
+SEARCH = read(SEARCHED, query="harbourlight", max_results=10, expansions="author_id")
 LOOKUP = read("/2/posts", ids=f"1990000000000000000,1990000000000000001,{MENTION}")
 BOOKMARKS = read(f"/2/users/{OWN}/bookmarks", max_results=20)
 MAY = {"action": "travel", "to": "2026-05-10T12:00:00Z"}
@@ -92,48 +91,25 @@ EXAMPLES: dict[str, tuple[tuple[Step, ...], str]] = {
     "a post that quotes": ((own_post("this", quote_post_id=POST),), "0.200"),
     "a summoned reply": ((own_post("yes", reply={"in_reply_to_post_id": MENTION}),), "0.010"),
     "another reply": ((own_post("yes", reply={"in_reply_to_post_id": UNASKED}),), "0.015"),
-    "like and unlike": (
-        (send("POST", LIKE, post_id=MENTION), send("DELETE", f"{LIKE}/{MENTION}")),
-        "0.025",
-    ),
+    "like and unlike": ((send("POST", LIKE, post_id=MENTION), send("DELETE", f"{LIKE}/{MENTION}")),
+                        "0.025"),
     "refused and empty": (
-        (
-            send("POST", LIKE, post_id="x"),
-            read("/2/posts/search/recent", query="nobodysaysthis"),
-            read("/2/posts/1"),
-            read("/2/users/me", **{"user.fields": "nonsense"}),
-        ),
-        "0.000",
-    ),
-    "trends twice": (
-        (lambda box: box.ask("GET", "/2/trends/by/woeid/1", keys=BEARER),) * 2,
-        "0.020",
-    ),
-    "counts": (
-        (lambda box: box.ask("GET", "/2/posts/counts/recent", keys=BEARER, query="coffee"),),
-        "0.005",
-    ),
+        (send("POST", LIKE, post_id="x"), read(SEARCHED, query="nobodysaysthis"),
+         read("/2/posts/1"), read("/2/users/me", **{"user.fields": "nonsense"})), "0.000"),
+    "trends twice": ((lambda box: box.ask("GET", "/2/trends/by/woeid/1", keys=BEARER),) * 2,
+                     "0.020"),
+    "counts": ((lambda box: box.ask("GET", "/2/posts/counts/recent", keys=BEARER, query="coffee"),),
+               "0.005"),
     "another app pays by itself": (
-        (
-            read("/2/users", ids=OTHER),
-            lambda box: box.ask("GET", "/2/users", keys=NORTHBIKE, ids=OTHER),
-        ),
-        "0.020",
-    ),
-    "the next day": (
-        (read("/2/users/me"), lambda box: box.advance(hours=12), read("/2/users/me")),
-        "0.020",
-    ),
+        (read("/2/users", ids=OTHER),
+         lambda box: box.ask("GET", "/2/users", keys=NORTHBIKE, ids=OTHER)), "0.020"),
+    "the next day": ((read("/2/users/me"), lambda box: box.advance(hours=12), read("/2/users/me")),
+                     "0.020"),
     "what has no price is not paid for": (
-        (
-            lambda box: box.client.put("/_mock/clock", json=MAY),
-            other_owner,
-            read_a_liked_post,
-        ),
-        "0.005",
-    ),
+        (lambda box: box.client.put("/_mock/clock", json=MAY), other_owner, read_a_liked_post),
+        "0.005"),
     "advertising is not billed": ((read("/12/accounts"),), "0.000"),
-}
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -180,9 +156,7 @@ DATES = (
 
 
 @pytest.mark.parametrize(("day", "path", "usd", "unpriced", "prices_of"), DATES)
-def test_prices_have_dates(
-    day: str, path: str, usd: str, unpriced: int, prices_of: str | None
-) -> None:
+def test_price_dates(day: str, path: str, usd: str, unpriced: int, prices_of: str | None) -> None:
     """The world's clock says which list is in force."""
     box = sandbox(freeze=datetime.fromisoformat(f"{day}T12:00:00+00:00"))
     answer = box.call("GET", path, keys=BEARER if "trends" in path else HARBOR)
@@ -201,11 +175,8 @@ def test_an_entry_says_what_it_cost(box: Sandbox) -> None:
     said = newest(box).as_json()["cost"]
     box.ask("GET", "/12/accounts")
 
-    assert said == {
-        "usd": "0.005",
-        "resources": 1,
-        "why": "1 x Posts: Read at 0.005, 2 more charged on this day before",
-    }
+    why = "1 x Posts: Read at 0.005, 2 more charged on this day before"
+    assert said == {"usd": "0.005", "resources": 1, "why": why}
     assert newest(box).cost is None
 
 
@@ -224,11 +195,8 @@ def test_sums_by_app_and_day(box: Sandbox) -> None:
 @pytest.mark.parametrize("how", ["entries", "bytes", "none", "cleared"])
 def test_what_the_journal_forgets_is_counted(how: str) -> None:
     """Whether it drops entries for their number or size, keeps none, or is emptied."""
-    limits: dict[str, dict[str, int]] = {
-        "entries": {"journal_entries": 2},
-        "bytes": {"journal_bytes": 4000},
-        "none": {"journal_entries": 0},
-    }
+    limits = {"entries": {"journal_entries": 2}, "bytes": {"journal_bytes": 4000},
+              "none": {"journal_entries": 0}}  # fmt: skip
     box = sandbox(freeze=NOON, **limits.get(how, {}))
     for number in range(6):
         own_post(f"number {number}")(box)

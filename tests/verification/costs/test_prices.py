@@ -33,18 +33,12 @@ def test_every_class_has_a_price() -> None:
 
 def test_own_prices_come_first(tmp_path: Path) -> None:
     """From their day on, whatever the public list says later; null takes a price away."""
-    own = {
-        "includes_are_free": True,
-        "prices": [
-            {"from": "2026-08-01", "classes": {"Trends": None}},
-            {
-                "from": "2026-01-01",
-                "classes": {"Post: Create": 0.02, "User: Read": "0.0005"},
-                "events": {"like.create": "0.003"},
-            },
-        ],
-    }
-    prices = read_prices(write(tmp_path, own))
+    classes = {"Post: Create": 0.02, "User: Read": "0.0005"}
+    rows = [
+        {"from": "2026-08-01", "classes": {"Trends": None}},
+        {"from": "2026-01-01", "classes": classes, "events": {"like.create": "0.003"}},
+    ]
+    prices = read_prices(write(tmp_path, {"includes_are_free": True, "prices": rows}))
     before, after = prices.find(date(2025, 12, 31)), prices.find(TODAY)
 
     assert write_usd(before.classes["User: Read"]) == "0.010"
@@ -77,35 +71,20 @@ FAULTS = {
     "no list": ({"prices": {}}, "prices: expected a list, got {}"),
     "no row": ({"prices": [1]}, "prices[0]: expected an object with from, classes, events; got 1"),
     "no day": ({"prices": [{}]}, "prices[0]: from is missing"),
-    "other day": (
-        {"prices": [{"from": "2026-4-1"}]},
-        "prices[0].from: expected a day such as",
-    ),
-    "no classes": (
-        {"prices": [{"from": "2026-04-20", "classes": []}]},
-        "prices[0].classes: expected an object with",
-    ),
-    "unknown class": (
-        '{"prices": [{"from": "2026-04-20",\n  "classes": {"Posts: Raed": "1"}}]}',
-        "Posts: Raed: \"Posts: Raed\" is unknown here. Did you mean 'Posts: Read'?",
-    ),
-    "negative": (
-        {"prices": [{"from": "2026-04-20", "classes": {"Trends": "-0.1"}}]},
-        "prices[0].classes.Trends: expected a price in US dollars",
-    ),
-    "too high": (
-        {"prices": [{"from": "2026-04-20", "classes": {"Trends": "1000.000001"}}]},
-        "0 to 1000",
-    ),
-    "too fine": (
-        {"prices": [{"from": "2026-04-20", "classes": {"Trends": "0.0000001"}}]},
-        "up to 6 decimals",
-    ),
-    "no price": (
-        {"prices": [{"from": "2026-04-20", "events": {"like.create": True}}]},
-        "prices[0].events.like.create: expected a price",
-    ),
-}
+    "other day": ({"prices": [{"from": "2026-4-1"}]}, "prices[0].from: expected a day such as"),
+    "no classes": ({"prices": [{"from": "2026-04-20", "classes": []}]},
+                   "prices[0].classes: expected an object with"),
+    "unknown class": ('{"prices": [{"from": "2026-04-20",\n  "classes": {"Posts: Raed": "1"}}]}',
+                      "Posts: Raed: \"Posts: Raed\" is unknown here. Did you mean 'Posts: Read'?"),
+    "negative": ({"prices": [{"from": "2026-04-20", "classes": {"Trends": "-0.1"}}]},
+                 "prices[0].classes.Trends: expected a price in US dollars"),
+    "too high": ({"prices": [{"from": "2026-04-20", "classes": {"Trends": "1000.000001"}}]},
+                 "0 to 1000"),
+    "too fine": ({"prices": [{"from": "2026-04-20", "classes": {"Trends": "0.0000001"}}]},
+                 "up to 6 decimals"),
+    "no price": ({"prices": [{"from": "2026-04-20", "events": {"like.create": True}}]},
+                 "prices[0].events.like.create: expected a price"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", FAULTS)

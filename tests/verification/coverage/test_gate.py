@@ -7,15 +7,10 @@ import pytest
 from mock_platform.api.operation_patterns import BadPatterns
 from mock_platform.api.served import OPERATION_IDS
 from mock_platform.platform import Platform
-from mock_platform.verification.coverage.gate import (
-    BadBaseline,
-    CoverageScope,
-    Gate,
-    read_baseline,
-)
+from mock_platform.verification.coverage.gate import BadBaseline, CoverageScope, Gate, read_baseline
 from mock_platform.verification.coverage.pages import render
 from tests.control.support import call, fields
-from tests.support import BEARER, sandbox
+from tests.support import BEARER, Sandbox
 from tests.verification.coverage.test_document import LIST, coverage, row
 
 IDS = ("line_items.get", "line_items.list", "oauth.request_token", "oauth2.token")
@@ -26,16 +21,13 @@ def test_the_ids_are_those_of_the_platform() -> None:
     assert sorted(OPERATION_IDS) == sorted(op.id for op in Platform().operations)
 
 
-@pytest.mark.parametrize(
-    ("text", "inside"),
-    [
-        ("line_items.*", IDS[:2]),
-        (" line_items.get , oauth* ", (IDS[0], *IDS[2:])),
-        ("oauth.*", IDS[2:3]),
-        ("*", IDS),
-        ("*.list,", IDS[1:2]),
-    ],
-)
+@pytest.mark.parametrize(("text", "inside"), [
+    ("line_items.*", IDS[:2]),
+    (" line_items.get , oauth* ", (IDS[0], *IDS[2:])),
+    ("oauth.*", IDS[2:3]),
+    ("*", IDS),
+    ("*.list,", IDS[1:2]),
+])  # fmt: skip
 def test_patterns_choose_operations(text: str, inside: tuple[str, ...]) -> None:
     """They are separated by commas; a star is any text."""
     scope = CoverageScope.read(text, IDS)
@@ -48,19 +40,16 @@ def test_without_patterns_everything_is_inside() -> None:
     assert all(map(CoverageScope().includes, IDS))
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("line_item.*", "'line_item.*' matches no operation; did you mean 'line_items.*'?"),
-        ("line_items.gte", "'line_items.gte' matches no operation; did you mean 'line_items.get'?"),
-        ("lineitems.ge*", "'lineitems.ge*' matches no operation; did you mean 'line_items.get'?"),
-        ("oath*", "'oath*' matches no operation; did you mean 'oauth.*'?"),
-        ("Line_items.*", "'Line_items.*' matches no operation; did you mean 'line_items.*'?"),
-        ("zzz", "'zzz' matches no operation ("),
-        ("oauth*,zzz,yyy", "'zzz' matches no operation; 'yyy' matches no operation ("),
-        (" , ", "no pattern is given; write one such as 'line_items.*,oauth*'"),
-    ],
-)
+@pytest.mark.parametrize(("text", "told"), [
+    ("line_item.*", "'line_item.*' matches no operation; did you mean 'line_items.*'?"),
+    ("line_items.gte", "'line_items.gte' matches no operation; did you mean 'line_items.get'?"),
+    ("lineitems.ge*", "'lineitems.ge*' matches no operation; did you mean 'line_items.get'?"),
+    ("oath*", "'oath*' matches no operation; did you mean 'oauth.*'?"),
+    ("Line_items.*", "'Line_items.*' matches no operation; did you mean 'line_items.*'?"),
+    ("zzz", "'zzz' matches no operation ("),
+    ("oauth*,zzz,yyy", "'zzz' matches no operation; 'yyy' matches no operation ("),
+    (" , ", "no pattern is given; write one such as 'line_items.*,oauth*'"),
+])  # fmt: skip
 def test_patterns_without_operation_are_refused(text: str, told: str) -> None:
     """Each is named, with the nearest operation or family."""
     with pytest.raises(BadPatterns) as caught:
@@ -69,9 +58,8 @@ def test_patterns_without_operation_are_refused(text: str, told: str) -> None:
     assert str(caught.value).startswith(told)
 
 
-def test_a_coverage_is_restricted() -> None:
+def test_a_coverage_is_restricted(box: Sandbox) -> None:
     """Operations, totals, percentage and problem types are those of the scope alone."""
-    box = sandbox()
     box.call("GET", f"{LIST}?count=2")
     box.call("GET", "/12/accounts")
     whole = coverage(box)
@@ -89,54 +77,52 @@ def test_a_coverage_is_restricted() -> None:
     assert {row["operation"] for row in found["never_seen"]} <= set(ids)
 
 
-def test_the_route_refuses_patterns_without_operation() -> None:
+def test_the_route_refuses_patterns_without_operation(box: Sandbox) -> None:
     """With the name of the parameter and what was meant."""
-    answer = call(sandbox(), "GET", "/coverage?only=line_item.*")
+    answer = call(box, "GET", "/coverage?only=line_item.*")
 
     assert (400, ["only"]) == (answer.status_code, fields(answer))
     assert "did you mean 'line_items.*'?" in answer.get_json()["detail"]
 
 
-def test_names_of_the_query_are_those_on_the_wire() -> None:
+def test_names_of_the_query_are_those_on_the_wire(box: Sandbox) -> None:
     """A misspelt parameter is refused with the known ones."""
-    detail = call(sandbox(), "GET", "/coverage?onyl=x").get_json()["detail"]
+    detail = call(box, "GET", "/coverage?onyl=x").get_json()["detail"]
 
     assert "\"onyl\" is unknown here. Did you mean 'only'? Allowed: format, only." in detail
 
 
-def test_what_was_covered_is_a_line_each() -> None:
+def test_what_was_covered_is_a_line_each(box: Sandbox) -> None:
     """Sorted, without counts and dates: the same coverage writes the same file."""
-    box = sandbox()
     for _ in range(2):
         box.call("GET", f"{LIST}?count=2")
         box.call("GET", "/12/accounts/zz/line_items")
     first = call(box, "GET", "/coverage?format=baseline").text
     box.call("GET", f"{LIST}?count=3")
 
-    assert [
-        "line_items.list 200",
-        "line_items.list 403 ACCOUNT_NOT_FOUND",
-    ] == [line for line in first.splitlines() if not line.startswith("#")]
+    assert ["line_items.list 200", "line_items.list 403 ACCOUNT_NOT_FOUND"] == [
+        line for line in first.splitlines() if not line.startswith("#")
+    ]
     assert first == render(coverage(box), "baseline")
 
 
-def test_a_written_baseline_is_kept_by_the_same_coverage() -> None:
+def test_a_written_baseline_is_kept_by_the_same_coverage(box: Sandbox) -> None:
     """What is written can be read, and has lost nothing; with less, the lost lines are named."""
-    more, less = sandbox(), sandbox()
-    for box in (more, less):
-        box.call("GET", f"{LIST}?count=2")
-    more.call("GET", "/12/accounts", keys=BEARER)
-    baseline = read_baseline(render(coverage(more), "baseline"), "a", OPERATION_IDS)
+    box.call("GET", f"{LIST}?count=2")
+    less = coverage(box)
+    box.call("GET", "/12/accounts", keys=BEARER)
+    more = coverage(box)
+    baseline = read_baseline(render(more, "baseline"), "a", OPERATION_IDS)
 
-    assert [] == baseline.find_lost(coverage(more), CoverageScope())
-    assert ["accounts.list 200"] == baseline.find_lost(coverage(less), CoverageScope())
-    assert [] == baseline.find_lost(coverage(less), CoverageScope(("line_items.*",)))
+    assert [] == baseline.find_lost(more, CoverageScope())
+    assert ["accounts.list 200"] == baseline.find_lost(less, CoverageScope())
+    assert [] == baseline.find_lost(less, CoverageScope(("line_items.*",)))
     assert ["accounts.list 200", "line_items.list 200"] == baseline.find_lost(None, CoverageScope())
 
 
-def test_outcomes_that_nothing_documents_are_not_in_it() -> None:
+def test_outcomes_that_nothing_documents_are_not_in_it(box: Sandbox) -> None:
     """A scenario can make up any answer; that is not part of the contract."""
-    found = coverage(sandbox())
+    found = coverage(box)
     outcome = {"status": 418, "code": "", "documented": False, "count": 1}
     outcomes = row(found, "accounts.list")["outcomes"]
 
@@ -170,20 +156,16 @@ def test_faults_have_their_place() -> None:
     assert "a.baseline:5:1: there is no operation 'zzz'." == last
 
 
-def test_a_gate_has_all_its_conditions() -> None:
+def test_a_gate_has_all_its_conditions(box: Sandbox) -> None:
     """Percentage and baseline fail by themselves; without conditions nothing fails."""
-    box = sandbox()
     found = coverage(box)
     baseline = read_baseline("line_items.get 200\nline_items.list 200\n", "a", OPERATION_IDS)
 
     failures = Gate(1, baseline=baseline).list_failures(found)
 
+    lost = ["line_items.get 200", "line_items.list 200"]
     assert [
         ("percentage", "0 % is below the required 1 %", []),
-        (
-            "baseline",
-            "2 outcomes of a that earlier runs covered were not covered",
-            ["line_items.get 200", "line_items.list 200"],
-        ),
+        ("baseline", "2 outcomes of a that earlier runs covered were not covered", lost),
     ] == [(each.name, each.text, list(each.lost)) for each in failures]
     assert [] == Gate().list_failures(found) == Gate(0).list_failures(None)

@@ -13,7 +13,7 @@ from tests.support import Sandbox, sandbox
 from tests.verification.coverage.test_document import LIST, coverage
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def box() -> Sandbox:
     """A sandbox that was asked for a few things."""
     box = sandbox()
@@ -23,16 +23,13 @@ def box() -> Sandbox:
     return box
 
 
-@pytest.mark.parametrize(
-    ("form", "media_type"),
-    [
-        ("json", "application/json"),
-        ("text", "text/plain; charset=utf-8"),
-        ("junit", "application/xml"),
-        ("html", "text/html; charset=utf-8"),
-        ("baseline", "text/plain; charset=utf-8"),
-    ],
-)
+@pytest.mark.parametrize(("form", "media_type"), [
+    ("json", "application/json"),
+    ("text", "text/plain; charset=utf-8"),
+    ("junit", "application/xml"),
+    ("html", "text/html; charset=utf-8"),
+    ("baseline", "text/plain; charset=utf-8"),
+])  # fmt: skip
 def test_forms(box: Sandbox, form: str, media_type: str) -> None:
     """Each form has its media type."""
     answer = call(box, "GET", f"/coverage?format={form}")

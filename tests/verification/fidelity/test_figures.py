@@ -103,19 +103,12 @@ def test_the_page_lists_every_difference(figures: Measurement) -> None:
     assert [each.where for each in figures.differences if f"`{each.where}`" not in page] == []
 
 
-@pytest.mark.parametrize(
-    ("fact", "match", "found"),
-    [
-        (FACT, 4, []),
-        (change(location="Oslo"), 5, []),
-        (change(nonsense=1), 4, [("data.nonsense", "L", "1", "absent")]),
-        (
-            FACT | {"response": FACT["response"] | {"status": 201}},
-            3,
-            [("(status)", "P", "201", "200")],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("fact", "match", "found"), [
+    (FACT, 4, []),
+    (change(location="Oslo"), 5, []),
+    (change(nonsense=1), 4, [("data.nonsense", "L", "1", "absent")]),
+    (FACT | {"response": FACT["response"] | {"status": 201}}, 3, [("(status)", "P", "201", "200")]),
+])  # fmt: skip
 def test_own_facts(tmp_path: Path, fact: Any, match: int, found: list[tuple[str, ...]]) -> None:
     """A folder of facts is measured: the record of an answer is loaded, and compared."""
     measured = run_json("--against", str(write(tmp_path, fact)))
@@ -153,17 +146,11 @@ def test_a_server_gets_reads_alone() -> None:
     assert any("does more than read" in note for note in measured["notes"])
 
 
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        ("{", "0.json:1"),
-        (
-            '{"operation": 1, "request": {}, "response": {}}',
-            "0.json:1:18: request: path is",
-        ),
-        ("[]", "has no facts. They are .json files"),
-    ],
-)
+@pytest.mark.parametrize(("content", "says"), [
+    ("{", "0.json:1"),
+    ('{"operation": 1, "request": {}, "response": {}}', "0.json:1:18: request: path is"),
+    ("[]", "has no facts. They are .json files"),
+])  # fmt: skip
 def test_bad_facts_are_refused(tmp_path: Path, content: str, says: str) -> None:
     """A file that is no fact is named, with its line and what is wrong."""
     (tmp_path / "0.json").write_text(content)

@@ -141,20 +141,17 @@ def test_only_attached_files_are_read(tmp_path: Path) -> None:
         assert "is missing or too large, or not named as an attached file" in each.notes[0]
 
 
-@pytest.mark.parametrize(
-    ("changes", "body"),
-    [
-        ({"content": {"text": base64.b64encode(b"\x00\xff").decode(), "encoding": "base64"}},
-         b"\x00\xff"),
-        ({"content": {"text": base64.b64encode(gzip.compress(b"{}")).decode(),
-                      "encoding": "base64"},
-          "headers": [{"name": "Content-Encoding", "value": "gzip"}]}, b"{}"),
-        ({"content": {"text": "{}"}, "headers": [{"name": "content-encoding", "value": "br"}]},
-         b"{}"),
-        ({"text": "é\ud83d"}, "é?".encode()),
-        ({"content": {"size": 0}}, b""),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("changes", "body"), [
+    ({"content": {"text": base64.b64encode(b"\x00\xff").decode(), "encoding": "base64"}},
+     b"\x00\xff"),
+    ({"content": {"text": base64.b64encode(gzip.compress(b"{}")).decode(),
+                  "encoding": "base64"},
+      "headers": [{"name": "Content-Encoding", "value": "gzip"}]}, b"{}"),
+    ({"content": {"text": "{}"}, "headers": [{"name": "content-encoding", "value": "br"}]},
+     b"{}"),
+    ({"text": "é\ud83d"}, "é?".encode()),
+    ({"content": {"size": 0}}, b""),
+])  # fmt: skip
 def test_bodies(tmp_path: Path, changes: dict[str, Any], body: bytes) -> None:
     """Bodies come decoded, whatever the program did to them."""
     assert body == read_one(tmp_path, **changes).response.body
@@ -170,18 +167,15 @@ def test_bodies_that_are_not_whole(tmp_path: Path) -> None:
         assert found.notes
 
 
-@pytest.mark.parametrize(
-    ("posted", "body"),
-    [
-        ({"mimeType": "application/json", "text": '{"a":1}'}, b'{"a":1}'),
-        ({"text": "AP8=", "_encoding": "base64"}, b"\x00\xff"),
-        ({"mimeType": "application/x-www-form-urlencoded",
-          "params": [{"name": "a b", "value": "1&"}]}, b"a+b=1%26"),
-        ({"mimeType": "multipart/form-data; boundary=zz",
-          "params": [{"name": "a", "value": "1"}]},
-         b'--zz\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--zz--\r\n'),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("posted", "body"), [
+    ({"mimeType": "application/json", "text": '{"a":1}'}, b'{"a":1}'),
+    ({"text": "AP8=", "_encoding": "base64"}, b"\x00\xff"),
+    ({"mimeType": "application/x-www-form-urlencoded",
+      "params": [{"name": "a b", "value": "1&"}]}, b"a+b=1%26"),
+    ({"mimeType": "multipart/form-data; boundary=zz",
+      "params": [{"name": "a", "value": "1"}]},
+     b'--zz\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--zz--\r\n'),
+])  # fmt: skip
 def test_bodies_of_requests(tmp_path: Path, posted: dict[str, Any], body: bytes) -> None:
     """A request's body is its text, or made of the fields that the archive lists."""
     assert body == read_one(tmp_path, posted=posted).request.body
@@ -204,32 +198,28 @@ def test_no_response(tmp_path: Path) -> None:
 WHOLE = json.dumps({"log": {"entries": [make_entry(), make_entry()]}})
 
 
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ("", ":1: the file is empty (byte 0)"),
-        ("hello", "expected an object with `log`"),
-        ("[]", "expected an object with `log`"),
-        ("{}", "no list `log.entries`: this is JSON, but no HTTP archive"),
-        ('{"log":[]}', "expected `log` as an object"),
-        ('{"log":{"entries":{}}}', "expected `log.entries` as a list"),
-        ('{"log":{"entries":[],"entries":[]}}', "a second list `log.entries`"),
-        ('{"log":{"entries":[7]}}', "entry 0 must be an object, not 7"),
-        ('{"log":{"entries":[{}]}}', "entry 0: request: is missing"),
-        ('{"log":{"entries":[{"a":nul}]}}', "entry 0 is not JSON"),
-        ('{"log":{"entries":[{"a":NaN}]}}', "entry 0 is not JSON"),
-        ('{"log":{"entries":[]}} x', "expected the end of the file"),
-        ('{"log":{"entries":[] "a":1}}', "expected a comma or }"),
-        ("\ufeff".encode("utf-16"), "encoded as UTF-16"),
-        (WHOLE[:-9], "cut off; 1 entries before it could be read"),
-        (WHOLE[:-1], "the file ends too early: it is cut off; 2 entries"),
-        (b'{"log":{"entries":[' + b"[" * 5000, "nested more than 100 levels deep"),
-        (b'{"log":{"entries":[{"a":"' + b"x" * 5_000_000, "a value of more than 4 MB"),
-        (b'{"log":{"entries":[' + b"7" * 5_000_000, "a value of more than 4 MB"),
-        (b'{"log":{"entries":[\x00]}}', "entry 0 is not JSON"),
-    ],
-    ids=lambda value: value[:40] if isinstance(value, str) else "bytes",
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "fault"), [
+    ("", ":1: the file is empty (byte 0)"),
+    ("hello", "expected an object with `log`"),
+    ("[]", "expected an object with `log`"),
+    ("{}", "no list `log.entries`: this is JSON, but no HTTP archive"),
+    ('{"log":[]}', "expected `log` as an object"),
+    ('{"log":{"entries":{}}}', "expected `log.entries` as a list"),
+    ('{"log":{"entries":[],"entries":[]}}', "a second list `log.entries`"),
+    ('{"log":{"entries":[7]}}', "entry 0 must be an object, not 7"),
+    ('{"log":{"entries":[{}]}}', "entry 0: request: is missing"),
+    ('{"log":{"entries":[{"a":nul}]}}', "entry 0 is not JSON"),
+    ('{"log":{"entries":[{"a":NaN}]}}', "entry 0 is not JSON"),
+    ('{"log":{"entries":[]}} x', "expected the end of the file"),
+    ('{"log":{"entries":[] "a":1}}', "expected a comma or }"),
+    ("\ufeff".encode("utf-16"), "encoded as UTF-16"),
+    (WHOLE[:-9], "cut off; 1 entries before it could be read"),
+    (WHOLE[:-1], "the file ends too early: it is cut off; 2 entries"),
+    (b'{"log":{"entries":[' + b"[" * 5000, "nested more than 100 levels deep"),
+    (b'{"log":{"entries":[{"a":"' + b"x" * 5_000_000, "a value of more than 4 MB"),
+    (b'{"log":{"entries":[' + b"7" * 5_000_000, "a value of more than 4 MB"),
+    (b'{"log":{"entries":[\x00]}}', "entry 0 is not JSON"),
+], ids=lambda value: value[:40] if isinstance(value, str) else "bytes")  # fmt: skip
 def test_refused_files(tmp_path: Path, text: str | bytes, fault: str) -> None:
     """Whatever is no archive, or damaged, is refused with the place and what is wrong."""
     with pytest.raises(BadHar) as refused:
@@ -239,36 +229,32 @@ def test_refused_files(tmp_path: Path, text: str | bytes, fault: str) -> None:
     assert f"{tmp_path / 'traffic.har'}:1: " in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("changes", "fault"),
-    [
-        ({"content": {"text": "!!", "encoding": "base64"}},
-         "response.content.text: not base64, as its encoding claims"),
-        ({"content": {"text": "{}", "encoding": "rot13"}},
-         "response.content.encoding: 'rot13' is unknown; allowed: base64"),
-        ({"content": {"text": base64.b64encode(b"\x1f\x8bnonsense").decode(), "encoding": "base64"},
-          "headers": [{"name": "Content-Encoding", "value": "gzip"}]},
-         "response.content.text: not gzip, as the header Content-Encoding claims"),
-        ({"content": {"text": base64.b64encode(gzip.compress(bytes(5_000_000))).decode(),
-                      "encoding": "base64"},
-          "headers": [{"name": "Content-Encoding", "value": "gzip"}]},
-         "response.content.text: unpacks to more than 4 MB"),
-        ({"content": {"text": 7}}, "response.content.text: must be a string, not 7"),
-        ({"content": {"size": -7}}, "response.content.size: must be a number of bytes, or -1"),
-        ({"content": []}, "response.content: must be an object"),
-        ({"headers": {}}, "response.headers: must be a list"),
-        ({"headers": [{"value": "x"}]}, "response.headers[0]: must have a name and a value"),
-        ({"status": "200"}, "response.status: must be a status"),
-        ({"method": ""}, "request.method: is missing"),
-        ({"url": "/12/accounts"}, "request.url: must be a whole address, not '/12/accounts'"),
-        ({"url": "https://[bad/12"}, "request.url: is no address (Invalid IPv6 URL): 'https://["),
-        ({"url": "https://a.example:99x/"}, "request.url: is no address (Port could not be cast"),
-        ({"url": "https://a.example/?q=\ud8ff"}, "request.url: must not have half a character"),
-        ({"method": "G E T"}, "request.method: must be one word such as GET, not 'G E T'"),
-        ({"posted": {"params": [7]}}, "request.postData.params: each must be an object"),
-    ],
-    ids=range(17),
-)  # fmt: skip
+@pytest.mark.parametrize(("changes", "fault"), [
+    ({"content": {"text": "!!", "encoding": "base64"}},
+     "response.content.text: not base64, as its encoding claims"),
+    ({"content": {"text": "{}", "encoding": "rot13"}},
+     "response.content.encoding: 'rot13' is unknown; allowed: base64"),
+    ({"content": {"text": base64.b64encode(b"\x1f\x8bnonsense").decode(), "encoding": "base64"},
+      "headers": [{"name": "Content-Encoding", "value": "gzip"}]},
+     "response.content.text: not gzip, as the header Content-Encoding claims"),
+    ({"content": {"text": base64.b64encode(gzip.compress(bytes(5_000_000))).decode(),
+                  "encoding": "base64"},
+      "headers": [{"name": "Content-Encoding", "value": "gzip"}]},
+     "response.content.text: unpacks to more than 4 MB"),
+    ({"content": {"text": 7}}, "response.content.text: must be a string, not 7"),
+    ({"content": {"size": -7}}, "response.content.size: must be a number of bytes, or -1"),
+    ({"content": []}, "response.content: must be an object"),
+    ({"headers": {}}, "response.headers: must be a list"),
+    ({"headers": [{"value": "x"}]}, "response.headers[0]: must have a name and a value"),
+    ({"status": "200"}, "response.status: must be a status"),
+    ({"method": ""}, "request.method: is missing"),
+    ({"url": "/12/accounts"}, "request.url: must be a whole address, not '/12/accounts'"),
+    ({"url": "https://[bad/12"}, "request.url: is no address (Invalid IPv6 URL): 'https://["),
+    ({"url": "https://a.example:99x/"}, "request.url: is no address (Port could not be cast"),
+    ({"url": "https://a.example/?q=\ud8ff"}, "request.url: must not have half a character"),
+    ({"method": "G E T"}, "request.method: must be one word such as GET, not 'G E T'"),
+    ({"posted": {"params": [7]}}, "request.postData.params: each must be an object"),
+], ids=range(17))  # fmt: skip
 def test_refused_entries(tmp_path: Path, changes: dict[str, Any], fault: str) -> None:
     """An entry that cannot be true is refused with its number and the field."""
     file = write_har(tmp_path, make_entry(), make_entry(**changes))

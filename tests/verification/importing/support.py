@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from mock_platform.api.oauth.tester_access import credentials
@@ -16,19 +19,24 @@ from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import MINUTE, Operation
 from mock_platform.settings import Settings
 from mock_platform.verification.compare.side import OriginalNames
+from mock_platform.verification.importing.folder import ImportOptions, import_har
+from mock_platform.verification.importing.result import ImportReport
 from tests.support import Sandbox
 from tests.test_kept_worlds import NOON
+from tests.verification.har.support import write_har
 
 _WITH_SECRETS = ("oauth2.invalidate_token",)
 
 
-def list_operations() -> Iterator[Operation]:
+@cache
+def list_operations() -> Sequence[Operation]:
     """The operations that have samples: reads first, and last those that end credentials.
 
     Left out are streams, which do not end, and what sends or shows a secret that no recording
     holds: the pages on which users log in, and the end of a token.
     """
     found = credentials(Sandbox(Settings(freeze=NOON)).platform.worlds.default)
+    listed = []
     order = ("GET", "POST", "PUT", "DELETE")
     for operation in sorted(
         OPERATIONS, key=lambda each: (each.dialect == "oauth", order.index(each.method))
@@ -40,7 +48,8 @@ def list_operations() -> Iterator[Operation]:
             sample(operation, found)
         except LookupError:
             continue
-        yield operation
+        listed.append(operation)
+    return listed
 
 
 def send_sample(box: Sandbox, operation: Operation) -> None:
@@ -69,6 +78,17 @@ def write_bare_journal(box: Sandbox, file: Path) -> Path:
         entry["response"]["headers"] = [x for x in shown if not x["name"].startswith("X-Mock-")]
     file.write_bytes(dumps(document))
     return file
+
+
+def import_entries(folder: Path, *entries: Any, **options: Any) -> ImportReport:
+    """What became of an archive with these entries; the folder is called `made`."""
+    return import_har(write_har(folder, *entries), folder / "made", ImportOptions(**options))
+
+
+def read_table(report: ImportReport, name: str) -> list[dict[str, Any]]:
+    """The records that an import wrote into the file of a table."""
+    found: list[dict[str, Any]] = json.loads((report.folder / f"{name}.json").read_text("utf-8"))
+    return found
 
 
 def read_words(folder: Path) -> set[str]:

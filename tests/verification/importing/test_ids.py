@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from mock_platform.verification.importing.folder import ImportOptions, import_har
 from mock_platform.verification.importing.ids import IdTranslation, make_fresh
 from mock_platform.verification.importing.result import describe
-from tests.verification.har.support import make_entry, write_har
-from tests.verification.importing.support import read_words
+from tests.verification.har.support import make_entry
+from tests.verification.importing.support import import_entries, read_table, read_words
 
 ACCOUNT = "18ce5zzz9"
 FRESH = {
@@ -21,19 +20,16 @@ FRESH = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ({"id": "14m", "name": "14m"}, {"id": "abcde", "name": "14m"}),
-        ({"user_id": 77, "count": 77}, {"user_id": 1990000000000000001, "count": 77}),
-        ({"line_item_ids": ["itttx", "14m"]}, {"line_item_ids": ["newid", "abcde"]}),
-        ({"card_uri": "card://14m"}, {"card_uri": "card://abcde"}),
-        ({"message": "The line item itttx of 14m"}, {"message": "The line item newid of 14m"}),
-        ({"media_keys": ["3_1800000000000000001"]}, {"media_keys": ["3_1990000000000000002"]}),
-        ({"name": "itttxyz", "more": "my_itttx"}, {"name": "itttxyz", "more": "my_itttx"}),
-        ({"itttx": {"id": True}, "14m": None}, {"newid": {"id": True}, "14m": None}),
-    ],
-)
+@pytest.mark.parametrize(("value", "expected"), [
+    ({"id": "14m", "name": "14m"}, {"id": "abcde", "name": "14m"}),
+    ({"user_id": 77, "count": 77}, {"user_id": 1990000000000000001, "count": 77}),
+    ({"line_item_ids": ["itttx", "14m"]}, {"line_item_ids": ["newid", "abcde"]}),
+    ({"card_uri": "card://14m"}, {"card_uri": "card://abcde"}),
+    ({"message": "The line item itttx of 14m"}, {"message": "The line item newid of 14m"}),
+    ({"media_keys": ["3_1800000000000000001"]}, {"media_keys": ["3_1990000000000000002"]}),
+    ({"name": "itttxyz", "more": "my_itttx"}, {"name": "itttxyz", "more": "my_itttx"}),
+    ({"itttx": {"id": True}, "14m": None}, {"newid": {"id": True}, "14m": None}),
+])  # fmt: skip
 def test_values(value: Any, expected: Any) -> None:
     """Short ids are replaced only where ids belong, long ones as words of any text."""
     assert expected == IdTranslation(FRESH).rewrite_value(value)
@@ -80,20 +76,20 @@ def test_a_recording(tmp_path: Path) -> None:
     }
     delivery = {"mimeType": "application/json", "text": json.dumps(event)}
     user = {"data": {"id": "8150815", "name": "Ada", "username": "ada_l"}}
-    file = write_har(
+
+    report = import_entries(
         tmp_path,
         make_entry(url=f"{base}/campaigns", text=json.dumps(shown)),
         make_entry(url=f"{base}/campaigns/c9xyz", status=404, text=json.dumps(refused)),
         make_entry(url="https://api.x.com/2/users/8150815", text=json.dumps(user)),
         make_entry(method="POST", url="https://hooks.example.org/in", posted=delivery),
+        ids="map",
     )
-
-    report = import_har(file, tmp_path / "made", ImportOptions(ids="map"))
 
     assert {"c9xyz", ACCOUNT, "8150815", "f9abc"} == report.ids.keys()
     assert 3 == report.answered
     assert set() == report.ids.keys() & read_words(report.folder)
-    (kept,) = json.loads((report.folder / "events.json").read_text())
+    (kept,) = read_table(report, "events")
     assert (
         report.ids["8150815"]
         == kept["_user_id"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,9 @@ from tests.support import Sandbox
 from tests.test_kept_worlds import NOON
 from tests.verification.har.support import make_entry, write_har
 from tests.verification.importing.support import (
+    import_entries,
     list_operations,
+    read_table,
     read_words,
     send_original,
     send_sample,
@@ -32,41 +33,29 @@ from tests.verification.importing.support import (
 )
 
 Answers = list[tuple[str, int, Any]]
+BEARER = [{"name": "Authorization", "value": "Bearer [redacted-1]"}]
 ACCOUNT = "https://ads-api.x.com/12/accounts/abc"
 WEBHOOK_BODY = {
     "data": {
         "event_uuid": "u1", "filter": {"user_id": "77"}, "event_type": "post.create", "tag": "t",
-        "payload": {"id": "5", "text": "hello"},
-    }
+        "payload": {"id": "5", "text": "hello"}}
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Imported:
-    """A folder made of the sandbox's own traffic, and what the traffic was."""
-
-    report: ImportReport
-    answers: Answers
 
 
 def read_answers(box: Sandbox) -> Answers:
     """Path, status and body of each answer in the journal of a sandbox."""
     return [
-        (entry.url, entry.status, entry.response_body if not entry.response_body.startswith(b"{")
-         else json.loads(entry.response_body))
+        (entry.url, entry.status, json.loads(body) if body.startswith(b"{") else body)
         for entry in box.world.journal
-    ]  # fmt: skip
+        for body in (entry.response_body,)
+    ]
 
 
 @pytest.fixture(scope="module")
-def imported(tmp_path_factory: pytest.TempPathFactory) -> Imported:
+def imported(traffic: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> ImportReport:
     """The folder of one request to every operation that has a sample."""
     folder = tmp_path_factory.mktemp("imported")
-    box = Sandbox(Settings(freeze=NOON, limits="off"))
-    for operation in list_operations():
-        send_sample(box, operation)
-    report = import_har(write_journal(box, folder / "own.har"), folder / "made")
-    return Imported(report, read_answers(box))
+    return import_har(write_journal(traffic, folder / "own.har"), folder / "made")
 
 
 NOT_KEPT = {
@@ -76,56 +65,52 @@ NOT_KEPT = {
 """Encrypted events and files: an import makes no records of them, and its report counts them."""
 
 
-def test_every_operation_is_answered_as_recorded(imported: Imported) -> None:
-    """A sandbox that serves the folder answers the same requests alike, most from its records."""
-    report = imported.report
-    box = Sandbox(
-        Settings(
-            default_fixtures=False, fixtures=(report.folder,), freeze=NOON, limits="off",
-            scenarios=tuple(str(report.folder / name) for name in report.scenarios),
-        )
-    )  # fmt: skip
+def serve(report: ImportReport, **settings: Any) -> Sandbox:
+    """A sandbox with what was imported, and nothing else."""
+    scenarios = tuple(str(report.folder / name) for name in report.scenarios)
+    folders = (report.folder,)
+    more = Settings(default_fixtures=False, fixtures=folders, scenarios=scenarios, **settings)
+    return Sandbox(more)
 
+
+def test_every_operation_is_answered_as_recorded(imported: ImportReport, traffic: Sandbox) -> None:
+    """A sandbox that serves the folder answers the same requests alike, most from its records."""
+    box, answers = serve(imported, freeze=NOON, limits="off"), read_answers(traffic)
     for operation in list_operations():
         send_sample(box, operation)
 
-    differing = [
-        (expected, found)
-        for expected, found in zip(imported.answers, read_answers(box), strict=True)
-        if expected != found
-    ]
+    pairs = zip(answers, read_answers(box), strict=True)
+    differing = {one[0].partition("localhost")[2] for one, other in pairs if one != other}
     # What makes a new token cannot be the same: the recording does not hold it.
-    found = {one[0].partition("localhost")[2] for one, _ in differing}
-    assert NOT_KEPT >= found - {"/oauth2/token"}
-    assert len(imported.answers) - len(NOT_KEPT) == report.answered
-    assert report.rules < len(imported.answers) / 2  # writes and lists of relations need rules
+    assert NOT_KEPT >= differing - {"/oauth2/token"}
+    assert len(answers) - len(NOT_KEPT) == imported.answered
+    assert imported.rules < len(answers) / 2  # writes and lists of relations need rules
     # Lists show most posts without the fields that a record needs.
-    other = [note for note in report.notes if "is no record: no answer shows" not in note]
+    other = [note for note in imported.notes if "is no record: no answer shows" not in note]
     kept = ("no table has what these show", "users/1 was never shown")
     other = [note for note in other if not note.startswith(kept)]
     assert len(NOT_KEPT) == sum("not answered as recorded" in note for note in other) == len(other)
-    assert 2 == report.with_secrets  # tokens, and those of conversations
+    assert 2 == imported.with_secrets  # tokens, and those of conversations
 
 
-def test_every_operation_with_other_ids(imported: Imported, tmp_path: Path) -> None:
+def test_every_operation_with_other_ids(imported: ImportReport, tmp_path: Path) -> None:
     """With fresh ids everything is answered as recorded, and no old id is left."""
-    archive = imported.report.folder.parent / "own.har"
+    archive = imported.folder.with_name("own.har")
 
     report = import_har(archive, tmp_path / "made", ImportOptions(ids="map"))
 
-    assert len(imported.answers) - len(NOT_KEPT) == report.answered
+    assert imported.answered == report.answered
     assert len(report.ids) > 100
     long = {each for each in report.ids if len(each) > 4}
     assert long.isdisjoint(read_words(report.folder))
 
 
-@pytest.mark.parametrize(
-    ("options", "files"), [((), "made"), (("--no-default-fixtures",), "made/*.json")]
-)
-def test_the_folder_passes_check(imported: Imported, options: tuple[str, ...], files: str) -> None:
+@pytest.mark.parametrize("option", ["--default-fixtures", "--no-default-fixtures"])
+def test_the_folder_passes_check(imported: ImportReport, option: str) -> None:
     """Records and scenarios have no faults, nor have the records without the default fixtures."""
-    checked = [str(path) for path in imported.report.folder.parent.glob(files)]
-    result = CliRunner().invoke(group, ["check", *options, "--warnings", "ignore", *checked])
+    files = "made" if option == "--default-fixtures" else "made/*.json"
+    checked = [str(path) for path in imported.folder.parent.glob(files)]
+    result = CliRunner().invoke(group, ["check", option, "--warnings", "ignore", *checked])
 
     assert 0 == result.exit_code, result.output
     assert checked
@@ -144,41 +129,39 @@ def test_original_names(tmp_path: Path) -> None:
 
     assert ("original", len(wanted)) == (report.names, report.answered)
     assert report.command.endswith(" --names original")
-    kept = json.loads((report.folder / "promoted_posts.json").read_text())
+    kept = read_table(report, "promoted_posts")
     assert all("post_id" in record and "tweet_id" not in record for record in kept)
 
 
 def test_v2_records(tmp_path: Path) -> None:
     """Posts and users of the v2 interface become records, put together from several answers."""
-    counts = {"followers_count": 5, "following_count": 1, "tweet_count": 9, "listed_count": 0,
-              "like_count": 2, "media_count": 0}  # fmt: skip
+    counts = dict.fromkeys(("followers_count", "following_count", "tweet_count", "listed_count",
+                            "like_count", "media_count"), 5)  # fmt: skip
     author = {"id": "77", "name": "Ada", "username": "ada_l", "description": "counts",
               "created_at": "2020-05-01T10:00:00.000Z", "public_metrics": counts}  # fmt: skip
-    post = {"id": "1800000000000000001", "text": "hello", "edit_history_tweet_ids":
-            ["1800000000000000001"]}  # fmt: skip
-    whole = {**post, "author_id": "77", "created_at": "2026-02-01T10:00:00.000Z"}
-    stray = {**whole, "id": "1800000000000000002", "author_id": "78",
-             "edit_history_tweet_ids": ["1800000000000000002"]}  # fmt: skip
-    bare = {**post, "id": "1800000000000000003",
-            "edit_history_tweet_ids": ["1800000000000000003"]}  # fmt: skip
-    base = "https://api.x.com/2/tweets"
-    sent = [{"name": "Authorization", "value": "Bearer [redacted-1]"}]
-    fields = "tweet.fields=author_id,created_at"
-    file = write_har(tmp_path, *(
-        make_entry(url=url, text=json.dumps(body), request_headers=sent)
-        for url, body in (
-            (f"{base}/{post['id']}", {"data": post}),
-            (f"{base}/{post['id']}?{fields}&expansions=author_id&user.fields=created_at,description,"
-             "public_metrics", {"data": whole, "includes": {"users": [author]}}),
-            (f"{base}/{stray['id']}?{fields}", {"data": stray}),
-            (f"{base}/{bare['id']}", {"data": bare}),
-        )
+    post, second, bare = (
+        {"id": each, "text": "hello", "edit_history_tweet_ids": [each]}
+        for each in ("1800000000000000001", "1800000000000000002", "1800000000000000003")
+    )
+    more = {"author_id": "77", "created_at": "2026-02-01T10:00:00.000Z"}
+    stray = {**second, **more, "author_id": "78"}
+    base, fields = "https://api.x.com/2/tweets", "tweet.fields=author_id,created_at"
+    users_too = "expansions=author_id&user.fields=created_at,description,public_metrics"
+    bodies = {
+        f"{base}/{post['id']}": {"data": post},
+        f"{base}/{post['id']}?{fields}&{users_too}":
+            {"data": post | more, "includes": {"users": [author]}},
+        f"{base}/{stray['id']}?{fields}": {"data": stray},
+        f"{base}/{bare['id']}": {"data": bare},
+    }  # fmt: skip
+
+    report = import_entries(tmp_path, *(
+        make_entry(url=url, text=json.dumps(body), request_headers=BEARER)
+        for url, body in bodies.items()
     ))  # fmt: skip
 
-    report = import_har(file, tmp_path / "made")
-
-    posts = {each["id"]: each for each in json.loads((report.folder / "posts.json").read_text())}
-    users = {each["id"]: each for each in json.loads((report.folder / "users.json").read_text())}
+    posts = {each["id"]: each for each in read_table(report, "posts")}
+    users = {each["id"]: each for each in read_table(report, "users")}
     assert {post["id"], stray["id"], bare["id"]} == posts.keys()
     assert ("77", "hello") == (posts[post["id"]]["author_id"], posts[post["id"]]["text"])
     assert ("ada_l", "User 78") == (users["77"]["username"], users["78"]["name"])
@@ -242,14 +225,11 @@ def test_what_was_recorded_of_a_post_is_shown(tmp_path: Path) -> None:
         "author_id,created_at,entities,note_post,geo,withheld,suggested_source_links,edit_controls"
     )
     shown = {"users": [AUTHOR], "places": [PLACE], "media": [VIDEO], "polls": [POLL]}
-    entry = make_entry(
-        url=f"https://api.mine.example/2/posts?{query}",
-        text=json.dumps({"data": [WHOLE], "includes": shown}),
-        request_headers=[{"name": "Authorization", "value": "Bearer [redacted-1]"}],
-    )
-    options = ImportOptions(hosts=("api.mine.example",))
+    text = json.dumps({"data": [WHOLE], "includes": shown})
+    url = f"https://api.mine.example/2/posts?{query}"
+    entry = make_entry(url=url, text=text, request_headers=BEARER)
 
-    report = import_har(write_har(tmp_path, entry), tmp_path / "made", options)
+    report = import_entries(tmp_path, entry, hosts=("api.mine.example",))
 
     assert (1, 0, []) == (report.answered, report.rules, report.notes)
 
@@ -270,7 +250,8 @@ def test_more_v2_records(tmp_path: Path) -> None:
     news = {"id": "1800000000000000014", "name": "Coffee", "summary": "More of it."}
     base = "https://api.x.com/2"
     fields = "dm_event.fields=sender_id,created_at,dm_conversation_id"
-    file = write_har(tmp_path, *(
+
+    report = import_entries(tmp_path, *(
         make_entry(method=method, url=f"{base}/{path}", text=json.dumps(body))
         for method, path, body in (
             ("POST", "webhooks", made),
@@ -282,13 +263,11 @@ def test_more_v2_records(tmp_path: Path) -> None:
         )
     ))  # fmt: skip
 
-    report = import_har(file, tmp_path / "made")
-
     shown = {
-        name: [each.get("id") or each.get("subscription_id") for each in json.loads(
-            (report.folder / f"{name}.json").read_text())]
-        for name in report.records if name not in {"apps", "tokens", "users"}
-    }  # fmt: skip
+        name: [each.get("id") or each.get("subscription_id") for each in read_table(report, name)]
+        for name in report.records
+        if name not in {"apps", "tokens", "users"}
+    }
     assert {
         "direct_messages": [whole["id"]], "webhooks": [hook["id"]], "stream_rules": [rule["id"]],
         "activity_subscriptions": [wanted["subscription_id"]],
@@ -322,20 +301,16 @@ def test_what_hangs_on_others_is_shown(tmp_path: Path) -> None:
         make_entry(url=f"https://api.mine.example/{path}", text=json.dumps(body))
         for path, body in bodies.items()
     )
-    options = ImportOptions(hosts=("api.mine.example",))
 
-    made = import_har(write_har(tmp_path, *entries), tmp_path / "made", options).folder
+    report = import_entries(tmp_path, *entries, hosts=("api.mine.example",))
 
-    topic_names, members, kinds = (
-        [each[name] for each in json.loads((made / f"{table}.json").read_text())]
-        for table, name in (
-            ("space_topics", "name"), ("direct_messages", "_participants"), ("cards", "card_type"),
-        )
-    )  # fmt: skip
-    assert (["Coffee", "Topic 85"], [["78", "77"]], ["IMAGE_APP_DOWNLOAD"]) == (
-        topic_names, members, kinds,
-    )  # fmt: skip
-    assert [listed["id"]] == [x["id"] for x in json.loads((made / "lists.json").read_text())]
+    for table, name, shown in (
+        ("space_topics", "name", ["Coffee", "Topic 85"]),
+        ("direct_messages", "_participants", [["78", "77"]]),
+        ("cards", "card_type", ["IMAGE_APP_DOWNLOAD"]),
+        ("lists", "id", [listed["id"]]),
+    ):
+        assert shown == [each[name] for each in read_table(report, table)]
 
 
 def test_failures_become_scenarios(tmp_path: Path) -> None:
@@ -343,7 +318,7 @@ def test_failures_become_scenarios(tmp_path: Path) -> None:
     text = json.dumps({"errors": [{"code": "CARD_NOT_FOUND"}], "request": {"params": {}}})
     entry = make_entry(url=f"{ACCOUNT}/cards/1", status=404, text=text)
 
-    report = import_har(write_har(tmp_path, entry), tmp_path / "made")
+    report = import_entries(tmp_path, entry)
 
     assert ["fails-cards-get-404-card-not-found"] == report.failures
     file = report.folder / "scenarios" / f"{report.failures[0]}.yaml"
@@ -378,6 +353,12 @@ def test_a_state_that_was_exported_answers_alike() -> None:
     assert kept[0] == kept[1]
 
 
+def make_delivery(body: Any) -> dict[str, Any]:
+    """An entry of what was delivered to a webhook."""
+    posted = {"mimeType": "application/json", "text": json.dumps(body)}
+    return make_entry(method="POST", url="https://hooks.example.org/in", posted=posted)
+
+
 def make_answer(data: Any, url: str = ACCOUNT, **more: Any) -> dict[str, Any]:
     """An entry whose answer shows these records."""
     body = {"request": {"params": {}}, "data": data, **more}
@@ -388,35 +369,24 @@ def make_answer(data: Any, url: str = ACCOUNT, **more: Any) -> dict[str, Any]:
 def test_foreign_traffic(tmp_path: Path) -> None:
     """Records keep their ids and unknown keys; deliveries become events; the rest is listed."""
     campaign = {"id": "c9x", "name": "Spring", "surprise": [1]}
-    delivery = {
-        "method": "POST", "url": "https://hooks.example.org/in",
-        "posted": {"mimeType": "application/json", "text": json.dumps(WEBHOOK_BODY)},
-    }  # fmt: skip
-    file = write_har(
+
+    report = import_entries(
         tmp_path,
         make_answer([campaign], f"{ACCOUNT}/campaigns", next_cursor=None),
         make_entry(url="https://ads-api.x.com/12/nothing/here", text='{"$a": "$b"}'),
         make_entry(url="https://fonts.example.net/a.css", text="x"),
         make_entry(url=f"{ACCOUNT}/line_items", status=0, content={}),
-        make_entry(**delivery),
+        make_delivery(WEBHOOK_BODY),
     )
-
-    report = import_har(file, tmp_path / "made")
 
     told = "\n".join(describe(report))
     assert "campaigns/c9x: " in told
     assert "1 request to fonts.example.net: no host of the platform; take it as one with" in told
     assert "entry 3 (line 1), GET /12/accounts/abc/line_items: no response came" in told
-    (event,) = json.loads((tmp_path / "made" / "events.json").read_text())
+    (event,) = read_table(report, "events")
     assert ("post.create", "u1", "t") == (event["event_type"], event["_event_uuid"], event["_tag"])
     assert 2 == report.answered
-    box = Sandbox(
-        Settings(
-            default_fixtures=False, fixtures=(tmp_path / "made",),
-            scenarios=tuple(str(tmp_path / "made" / name) for name in report.scenarios),
-        )
-    )  # fmt: skip
-    assert {"$a": "$b"} == box.call("GET", "/12/nothing/here").get_json()
+    assert {"$a": "$b"} == serve(report).call("GET", "/12/nothing/here").get_json()
 
 
 LIKED = {"id_str": "5", "in_reply_to_status_id": None, "retweet_count": 2, "favorite_count": 1}
@@ -441,15 +411,10 @@ def test_deliveries_under_original_names(tmp_path: Path) -> None:
     """They become neutral events, which are delivered under either names; others are listed."""
     unknown = {"data": {"event_type": "odd.thing", "payload": {}}}
     bodies = [*(body for _, body in DELIVERIES), unknown, {"for_user_id": "77", "odd_events": [{}]}]
-    entries = [
-        make_entry(method="POST", url="https://hooks.example.org/in",
-                   posted={"mimeType": "application/json", "text": json.dumps(body)})
-        for body in bodies
-    ]  # fmt: skip
 
-    report = import_har(write_har(tmp_path, *entries), tmp_path / "made")
+    report = import_entries(tmp_path, *map(make_delivery, bodies))
 
-    events = json.loads((report.folder / "events.json").read_text())
+    events = read_table(report, "events")
     assert [kind for kind, _ in DELIVERIES] == [each["event_type"] for each in events]
     assert "tweet" not in json.dumps(events)
     for (_, body), event in zip(DELIVERIES, events, strict=True):
@@ -461,28 +426,21 @@ def test_deliveries_under_original_names(tmp_path: Path) -> None:
 
 def test_parents_that_were_never_shown(tmp_path: Path) -> None:
     """A line item becomes a record although no answer shows its campaign, which is made up."""
-    (shown,) = [
-        each for each in json.loads((installed.folder("fixtures") / "line_items.json").read_bytes())
-        if each["id"] == "itttx"
-    ]  # fmt: skip
+    fixtures = json.loads((installed.folder("fixtures") / "line_items.json").read_bytes())
+    shown = next(each for each in fixtures if each["id"] == "itttx")
     given = {name: value for name, value in shown.items() if name[0] != "_"}
     own = {**given, "id": "lx1", "campaign_id": "cx1", "funding_instrument_id": "fx1"}
-    file = write_har(tmp_path, make_answer(own, f"{ACCOUNT}/line_items/lx1"))
 
-    report = import_har(file, tmp_path / "made")
+    report = import_entries(tmp_path, make_answer(own, f"{ACCOUNT}/line_items/lx1"))
 
-    kept = {
-        name: json.loads((report.folder / f"{name}.json").read_text())
-        for name in ("line_items", "campaigns", "funding_instruments")
-    }
-    assert [["lx1"], ["cx1"], ["fx1"]] == [[each["id"] for each in kept[name]] for name in kept]
+    kept = [read_table(report, each) for each in ("line_items", "campaigns", "funding_instruments")]
+    assert [["lx1"], ["cx1"], ["fx1"]] == [[each["id"] for each in rows] for rows in kept]
     assert ("abc", "fx1", "Campaign cx1") == tuple(
-        kept["campaigns"][0][name] for name in ("_account_id", "funding_instrument_id", "name")
+        kept[1][0][name] for name in ("_account_id", "funding_instrument_id", "name")
     )
     assert [
-        "accounts/abc was never shown, so it is made up",
-        "campaigns/cx1 was never shown, so it is made up",
-        "funding_instruments/fx1 was never shown, so it is made up",
+        f"{each} was never shown, so it is made up"
+        for each in ("accounts/abc", "campaigns/cx1", "funding_instruments/fx1")
     ] == sorted(report.notes)
 
 
@@ -492,7 +450,7 @@ def test_repeated_requests(tmp_path: Path) -> None:
         make_answer({"id": "abc", "name": name}, "http://127.0.0.1/12/accounts/abc")
         for name in ("one", "two", "two", "two", "three", "two", "two")
     ]
-    report = import_har(write_har(tmp_path, *entries), tmp_path / "made")
+    report = import_entries(tmp_path, *entries)
 
     assert 7 == report.answered
     rules = json.loads((report.folder / "scenarios" / "as-recorded.json").read_text())["rules"]
@@ -502,7 +460,7 @@ def test_repeated_requests(tmp_path: Path) -> None:
 def test_many_equal_answers_are_one_rule(tmp_path: Path) -> None:
     """One rule answers a request that was recorded many times."""
     entry = make_answer({"id": "abc", "unknown": 1}, "http://127.0.0.1/12/accounts/abc")
-    report = import_har(write_har(tmp_path, *[entry] * 30), tmp_path / "made")
+    report = import_entries(tmp_path, *[entry] * 30)
 
     assert (30, 1) == (report.answered, report.rules)
 
@@ -518,16 +476,12 @@ def test_an_import_ends_when_no_rule_helps(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr("mock_platform.verification.importing.folder.load_base", load)
     picture = {"size": 2, "mimeType": "image/png", "text": "//4=", "encoding": "base64"}
     told: list[str] = []
+    file = write_har(tmp_path, make_answer({"id": "abc"}), make_entry(url=ACCOUNT, content=picture))
 
-    report = import_har(
-        write_har(tmp_path, make_answer({"id": "abc"}), make_entry(url=ACCOUNT, content=picture)),
-        tmp_path / "made",
-        progress=told.append,
-    )
+    report = import_har(file, tmp_path / "made", progress=told.append)
 
-    assert (1, ["Round 1", "Round 2", "Round 3"]) == (
-        report.answered, [text.partition(":")[0] for text in told if text.startswith("Round")],
-    )  # fmt: skip
+    rounds = [text.partition(":")[0] for text in told if text.startswith("Round")]
+    assert (1, ["Round 1", "Round 2", "Round 3"]) == (report.answered, rounds)
     assert [True, False] == [settings.default_fixtures for settings in read]
 
 

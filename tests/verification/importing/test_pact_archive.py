@@ -40,11 +40,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
 def create(box: Sandbox) -> str:
     """The id of a new campaign."""
     funding = box.call("GET", f"/12/accounts/{ACCOUNT}/funding_instruments", keys=BEARER)
-    form = {
-        "name": "New",
-        "funding_instrument_id": funding.get_json()["data"][0]["id"],
-        "daily_budget_amount_local_micro": "1000000",
-    }
+    form = {"name": "New", "funding_instrument_id": funding.get_json()["data"][0]["id"],
+            "daily_budget_amount_local_micro": "1000000"}  # fmt: skip
     answer = box.call("POST", CAMPAIGNS, keys=BEARER, form=form)
     return str(answer.get_json()["data"]["id"])
 
@@ -88,12 +85,11 @@ def test_failures_that_no_record_makes_come_from_a_scenario(found: list[Any]) ->
 
 def test_what_is_left_out(found: list[Any], tmp_path: Path) -> None:
     """Each request that is not taken has a reason."""
+    url = "https://ads-api.x.com/12/accounts"
     entries = [
-        make_entry(url="https://ads-api.x.com/12/accounts", status=0),
-        make_entry(url="https://ads-api.x.com/12/accounts/9/line_items/8", status=201),
-        make_entry(
-            url="https://ads-api.x.com/12/accounts", status=503, text=json.dumps("[redacted]")
-        ),
+        make_entry(url=url, status=0),
+        make_entry(url=f"{url}/9/line_items/8", status=201),
+        make_entry(url=url, status=503, text=json.dumps("[redacted]")),
     ]
 
     others = list(read_archive(write_har(tmp_path, *entries)))

@@ -12,43 +12,32 @@ import pytest
 from click.testing import CliRunner
 
 from mock_platform.cli.main import group
-from mock_platform.settings import Settings
 from mock_platform.verification.har.reader import read_har
 from mock_platform.verification.importing.folder import ImportOptions, import_har
-from mock_platform.verification.importing.persons import (
-    PersonTranslation,
-    RemainsOfPersons,
-    find_kind,
-)
-from mock_platform.verification.importing.result import describe
+from mock_platform.verification.importing.persons import PersonTranslation, find_kind
+from mock_platform.verification.importing.result import ImportReport, describe
 from tests.support import Sandbox
-from tests.test_kept_worlds import NOON
 from tests.verification.har.support import make_entry, write_har
-from tests.verification.importing.support import list_operations, send_sample, write_bare_journal
+from tests.verification.importing.support import read_table, write_bare_journal
 
 API = "https://api.x.com"
 TEXT = "Lunch with @ben_okri at Café Müller, call 030 5550142 or ada@lovelace.org #Zürich 🙂 &amp;"
 HASH = TEXT.index("#")
 USER = {
-    "id": "815081508150815",
-    "username": "AdaLovelace",
-    "name": "Ada Lovelace",
+    "id": "815081508150815", "username": "AdaLovelace", "name": "Ada Lovelace",
     "description": "Countess of Lovelace. Numbers & engines https://t.co/Xy12Zw",
-    "location": "Marylebone, London",
-    "url": "https://lovelace.org/ada",
+    "location": "Marylebone, London", "url": "https://lovelace.org/ada",
     "profile_image_url": "https://pbs.twimg.com/profile_images/1/ada_normal.jpg",
-}
+}  # fmt: skip
 POST = {
-    "id": "1990000000000000123",
-    "text": TEXT,
-    "author_id": USER["id"],
+    "id": "1990000000000000123", "text": TEXT, "author_id": USER["id"],
     "created_at": "2026-02-28T10:00:00.000Z",
     "geo": {"coordinates": {"type": "Point", "coordinates": [-0.15, 51.52]}},
     "entities": {
         "mentions": [{"start": 11, "end": 20, "username": "ben_okri", "id": "77001122334455667"}],
         "hashtags": [{"start": HASH, "end": HASH + 7, "tag": "Zürich"}],
     },
-}
+}  # fmt: skip
 SECRETS = (
     "AdaLovelace", "Ada Lovelace", "ben_okri", "Countess", "Marylebone", "lovelace.org",
     "ada_normal", "Müller", "5550142", "Zürich", "51.52", "grace_hopper", "Murray Hopper",
@@ -62,33 +51,32 @@ def record(tmp_path: Path) -> Path:
     missing = "Could not find user with username: [grace_hopper]."
     problem = {"value": "grace_hopper", "detail": missing, "title": "Not Found Error",
                "parameter": "username", "type": "about:blank"}  # fmt: skip
+    searched = quote("from:AdaLovelace lunch -is:reply")
+    bodies = {
+        "users/by/username/AdaLovelace?user.fields=description,location,url": {"data": USER},
+        f"posts/search/recent?query={searched}": {"data": [POST], "includes": {"users": [USER]}},
+        "users/by/username/grace_hopper": {"errors": [problem]},
+    }
+    said = "Dinner with Grace Murray Hopper"
+    form = {"mimeType": "application/x-www-form-urlencoded", "text": f"status={quote(said)}"}
     return write_har(
         tmp_path,
-        make_entry(
-            url=f"{API}/2/users/by/username/AdaLovelace?user.fields=description,location,url",
-            text=json.dumps({"data": USER}),
-            request_headers=bearer,
+        *(
+            make_entry(url=f"{API}/2/{path}", text=json.dumps(body), request_headers=bearer)
+            for path, body in bodies.items()
         ),
         make_entry(
-            url=f"{API}/2/posts/search/recent?query={quote('from:AdaLovelace lunch -is:reply')}",
-            text=json.dumps({"data": [POST], "includes": {"users": [USER]}}),
-            request_headers=bearer,
+            url=f"{API}/1.1/statuses/update.json", method="POST", posted=form,
+            text=json.dumps({"id": 5, "full_text": said}),
         ),
-        make_entry(
-            url=f"{API}/2/users/by/username/grace_hopper",
-            text=json.dumps({"errors": [problem]}),
-            request_headers=bearer,
-        ),
-        make_entry(
-            url=f"{API}/1.1/statuses/update.json",
-            method="POST",
-            posted={
-                "mimeType": "application/x-www-form-urlencoded",
-                "text": f"status={quote('Dinner with Grace Murray Hopper')}",
-            },
-            text=json.dumps({"id": 5, "full_text": "Dinner with Grace Murray Hopper"}),
-        ),
-    )
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> ImportReport:
+    """What became of the recording without persons."""
+    folder = tmp_path_factory.mktemp("persons")
+    return import_har(record(folder), folder / "made", ImportOptions(anonymise=True))
 
 
 def read_all(folder: Path) -> str:
@@ -96,41 +84,35 @@ def read_all(folder: Path) -> str:
     return "\n".join(file.read_text("utf-8") for file in folder.rglob("*") if file.is_file())
 
 
-def test_nothing_is_left(tmp_path: Path) -> None:
+def test_nothing_is_left(imported: ImportReport) -> None:
     """Names, handles, texts, pictures, addresses and positions are gone; the answers hold."""
-    report = import_har(record(tmp_path), tmp_path / "made", ImportOptions(anonymise=True))
+    text, told = read_all(imported.folder), "\n".join(describe(imported))
 
-    text = read_all(tmp_path / "made")
     assert [] == [secret for secret in SECRETS if re.search(secret, text, re.IGNORECASE)]
-    assert [] == [secret for secret in SECRETS if secret in "\n".join(describe(report))]
-    assert 4 == report.answered
-    assert report.replaced > 10
-    assert any("None of them is in the folder." in line for line in describe(report))
+    assert [] == [secret for secret in SECRETS if secret in told]
+    assert 4 == imported.answered
+    assert imported.replaced > 10
+    assert "None of them is in the folder." in told
     assert USER["id"] in text
     assert "-is:reply" in text
 
 
-def test_the_same_becomes_the_same(tmp_path: Path) -> None:
+def test_the_same_becomes_the_same(imported: ImportReport, tmp_path: Path) -> None:
     """Twice imported, the folder is the same; ids become fresh ones as well if that is asked."""
     file = record(tmp_path)
-    for name in ("one", "two"):
-        import_har(file, tmp_path / name, ImportOptions(anonymise=True))
+    import_har(file, tmp_path / "two", ImportOptions(anonymise=True))
     import_har(file, tmp_path / "three", ImportOptions(anonymise=True, ids="map"))
 
-    assert read_all(tmp_path / "one") == read_all(tmp_path / "two")
+    assert read_all(imported.folder) == read_all(tmp_path / "two")
     assert USER["id"] not in read_all(tmp_path / "three")
-    users = json.loads((tmp_path / "one" / "users.json").read_text())
-    made = next(user for user in users if user["id"] == USER["id"])
+    made = next(user for user in read_table(imported, "users") if user["id"] == USER["id"])
     assert re.fullmatch(r"[a-z]{11}", made["username"])
-    posts = json.loads((tmp_path / "one" / "posts.json").read_text())
-    assert [USER["id"]] == [post["author_id"] for post in posts]
+    assert [USER["id"]] == [post["author_id"] for post in read_table(imported, "posts")]
 
 
-def test_places_in_texts_stay(tmp_path: Path) -> None:
+def test_places_in_texts_stay(imported: ImportReport) -> None:
     """Texts keep their length, so the indices of mentions and hashtags lead to the same words."""
-    import_har(record(tmp_path), tmp_path / "made", ImportOptions(anonymise=True))
-
-    (post,) = json.loads((tmp_path / "made" / "posts.json").read_text())
+    (post,) = read_table(imported, "posts")
     text, entities = post["text"], post["entities"]
     assert len(TEXT) == len(text)
     assert text.endswith(" 🙂 &amp;")
@@ -139,16 +121,12 @@ def test_places_in_texts_stay(tmp_path: Path) -> None:
     assert f"#{hashtag['tag']}" == text[hashtag["start"] : hashtag["end"]]
 
 
-def test_the_whole_surface(tmp_path: Path) -> None:
+def test_the_whole_surface(traffic: Sandbox, tmp_path: Path) -> None:
     """Of every operation's sample nothing personal is left, and as many are answered as before."""
-    box = Sandbox(Settings(freeze=NOON, limits="off", journal_entries=5000))
-    for operation in list_operations():
-        send_sample(box, operation)
-    file = write_bare_journal(box, tmp_path / "traffic.har")
+    file = write_bare_journal(traffic, tmp_path / "traffic.har")
+    options = ImportOptions(hosts=("localhost",), anonymise=True)
 
-    report = import_har(
-        file, tmp_path / "made", ImportOptions(hosts=("localhost",), anonymise=True)
-    )
+    report = import_har(file, tmp_path / "made", options)
 
     text = read_all(tmp_path / "made")
     assert report.exchanges - 2 <= report.answered
@@ -157,7 +135,7 @@ def test_the_whole_surface(tmp_path: Path) -> None:
 
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The report says how much was replaced; if something would be left, the status is 1."""
+    """The report says how much was replaced; what would be left is named, and not written."""
     words = ["import", "--har", str(record(tmp_path)), "--anonymise", "--format", "json", "--to"]
 
     done = CliRunner().invoke(group, [*words, str(tmp_path / "made")])
@@ -167,42 +145,31 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert json.loads(done.stdout)["replaced"] > 10
     assert 1 == refused.exit_code
     assert "so no folder was written:" in refused.stderr
+    assert re.search(r"users\.json: a link, ht… of 24 characters", refused.stderr)
+    assert not (tmp_path / "other").exists()
 
 
-def test_what_would_be_left_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If a value were not replaced, no folder is written, and the place is named."""
-    monkeypatch.setattr(PersonTranslation, "_make_link", lambda _, text: text)
-
-    with pytest.raises(RemainsOfPersons, match=r"users\.json: a link, ht… of 24 characters"):
-        import_har(record(tmp_path), tmp_path / "made", ImportOptions(anonymise=True))
-
-    assert not (tmp_path / "made").exists()
-
-
-@pytest.mark.parametrize(
-    ("name", "beside", "parent", "kind"),
-    [
-        ("in_reply_to_screen_name", "", "", "handle"),
-        ("usernames", "", "", "handle"),
-        ("name", "username", "", "name"),
-        ("name", "budget_optimization", "", None),
-        ("name", "member_count", "", "text"),
-        ("name", "place_type", "", "address"),
-        ("name", "id", "domain", None),
-        ("description", "name", "entity", None),
-        ("description", "username", "", "text"),
-        ("title", "detail", "", None),
-        ("profile_image_url_https", "", "", "picture"),
-        ("url", "media_key", "", "picture"),
-        ("url", "indices", "", "link"),
-        ("url", "webhook_id", "", None),
-        ("value", "value tag", "", "query"),
-        ("value", "value parameter", "", None),
-        ("_confirmed_email", "", "", "address"),
-        ("address_country", "", "", None),
-        ("client_ip", "", "", "address"),
-    ],
-)
+@pytest.mark.parametrize(("name", "beside", "parent", "kind"), [
+    ("in_reply_to_screen_name", "", "", "handle"),
+    ("usernames", "", "", "handle"),
+    ("name", "username", "", "name"),
+    ("name", "budget_optimization", "", None),
+    ("name", "member_count", "", "text"),
+    ("name", "place_type", "", "address"),
+    ("name", "id", "domain", None),
+    ("description", "name", "entity", None),
+    ("description", "username", "", "text"),
+    ("title", "detail", "", None),
+    ("profile_image_url_https", "", "", "picture"),
+    ("url", "media_key", "", "picture"),
+    ("url", "indices", "", "link"),
+    ("url", "webhook_id", "", None),
+    ("value", "value tag", "", "query"),
+    ("value", "value parameter", "", None),
+    ("_confirmed_email", "", "", "address"),
+    ("address_country", "", "", None),
+    ("client_ip", "", "", "address"),
+])  # fmt: skip
 def test_keys_say_what_a_value_is(name: str, beside: str, parent: str, kind: str | None) -> None:
     """By its key and those beside it, a value is personal or not."""
     assert kind == find_kind(name, frozenset(beside.split()), parent)
@@ -219,17 +186,10 @@ def translate(value: Any, *more: Any) -> Any:
 
 def test_values_elsewhere() -> None:
     """A full name, a text or a rare handle is replaced in any other text, also without a key."""
-    made = translate(
-        {
-            "message": "ben_okri told Ada Lovelace: be [redacted-3]",
-            "state": "ada",
-            "kind": "Ada",
-            "n": 3,
-            "sale": "The Ada sale",
-        },
-        {"username": "ben_okri", "name": "Ada Lovelace"},
-        {"username": "ada", "name": "A"},
-    )
+    shown = {"message": "ben_okri told Ada Lovelace: be [redacted-3]", "state": "ada",
+             "kind": "Ada", "n": 3, "sale": "The Ada sale"}  # fmt: skip
+    known = {"username": "ben_okri", "name": "Ada Lovelace"}, {"username": "ada", "name": "A"}
+    made = translate(shown, *known)
 
     assert re.fullmatch(r"[a-z]{8} told [A-Z]\w+ [A-Z]\w+: be \[redacted-3\]", made["message"])
     assert ("ada", "Ada", 3) == (made["state"], made["kind"], made["n"])
@@ -248,12 +208,9 @@ def test_names_of_letters() -> None:
     assert re.fullmatch(form + r"[a-z]{2}@[a-z]{2}\.test [a-z]{3}", made), made
 
 
-def test_read_har_is_not_changed(tmp_path: Path) -> None:
+def test_read_har_is_not_changed(imported: ImportReport, tmp_path: Path) -> None:
     """The recording itself stays as it is."""
-    file = record(tmp_path)
-    before = file.read_bytes()
+    file = imported.folder.with_name("traffic.har")
 
-    import_har(file, tmp_path / "made", ImportOptions(anonymise=True))
-
-    assert before == file.read_bytes()
+    assert record(tmp_path).read_bytes() == file.read_bytes()
     assert 4 == len(list(read_har(file)))

@@ -20,40 +20,34 @@ def rules(values: list[Any], schema: dict[str, Any], **options: Any) -> tuple[An
     return template, {path: rule["matchers"] for path, rule in matcher.rules.items()}
 
 
-@pytest.mark.parametrize(
-    ("value", "schema", "expected"),
-    [
-        ("x", TEXT, [TYPE]),
-        ("fixed", TEXT, [{"match": "equality"}]),
-        (1, {"type": "integer"}, [{"match": "integer"}]),
-        (1, {"type": "number"}, [{"match": "number"}]),
-        (1.5, {}, [{"match": "number"}]),
-        (True, {"type": "boolean"}, [{"match": "boolean"}]),
-        ("A", {"enum": ["A", "B.C"]}, [TYPE, {"match": "regex", "regex": r"^(A|B\.C)$"}]),
-        ("A", {"enum": ["B"]}, [TYPE]),
-        ("a1", {"pattern": "^[a-z0-9]+$"}, [TYPE, {"match": "regex", "regex": "^[a-z0-9]+$"}]),
-        ("a1", {"pattern": "^(?!x)"}, [TYPE]),
-        (None, {"type": ["integer", "null"]}, [NULL, {"match": "integer"}]),
-        (None, {}, [NULL]),
-        ("x", {"type": ["string", "null"]}, [TYPE, NULL]),
-    ],
-)
+@pytest.mark.parametrize(("value", "schema", "expected"), [
+    ("x", TEXT, [TYPE]),
+    ("fixed", TEXT, [{"match": "equality"}]),
+    (1, {"type": "integer"}, [{"match": "integer"}]),
+    (1, {"type": "number"}, [{"match": "number"}]),
+    (1.5, {}, [{"match": "number"}]),
+    (True, {"type": "boolean"}, [{"match": "boolean"}]),
+    ("A", {"enum": ["A", "B.C"]}, [TYPE, {"match": "regex", "regex": r"^(A|B\.C)$"}]),
+    ("A", {"enum": ["B"]}, [TYPE]),
+    ("a1", {"pattern": "^[a-z0-9]+$"}, [TYPE, {"match": "regex", "regex": "^[a-z0-9]+$"}]),
+    ("a1", {"pattern": "^(?!x)"}, [TYPE]),
+    (None, {"type": ["integer", "null"]}, [NULL, {"match": "integer"}]),
+    (None, {}, [NULL]),
+    ("x", {"type": ["string", "null"]}, [TYPE, NULL]),
+])  # fmt: skip
 def test_rule_of_a_value(value: Any, schema: dict[str, Any], expected: list[Any]) -> None:
     """The rule follows from the schema, and from the value where the schema says nothing."""
     assert (value, {"$": expected}) == rules([value], schema)
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "regex"),
-    [
-        ("id", "123", "^[0-9]+$"),
-        ("campaign_id", "8wku2", "^[0-9a-z]+$"),
-        ("media_key", "3_199", "^[0-9]+_[0-9]+$"),
-        ("created_at", "2026-03-25T16:00:00Z", r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$"),
-        ("name", "123", None),
-        ("created_at", "Wed Mar 25", None),
-    ],
-)
+@pytest.mark.parametrize(("key", "value", "regex"), [
+    ("id", "123", "^[0-9]+$"),
+    ("campaign_id", "8wku2", "^[0-9a-z]+$"),
+    ("media_key", "3_199", "^[0-9]+_[0-9]+$"),
+    ("created_at", "2026-03-25T16:00:00Z", r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$"),
+    ("name", "123", None),
+    ("created_at", "Wed Mar 25", None),
+])  # fmt: skip
 def test_forms_of_ids_and_moments(key: str, value: str, regex: str | None) -> None:
     """An id keeps its form, and so does a moment; other texts may be any."""
     _, found = rules([{key: value}], {})
@@ -119,12 +113,9 @@ def test_a_schema_that_contains_itself() -> None:
 
 def test_original_names_have_the_rules_of_the_neutral_ones() -> None:
     """Keys and values of enumerations with original names are matched by the neutral schema."""
-    schema = {
-        "properties": {
-            "product_type": {"enum": ["MEDIA", "PROMOTED_POSTS"]},
-            "post_ids": {"type": "array", "items": {"type": "integer"}},
-        }
-    }
+    ids = {"type": "array", "items": {"type": "integer"}}
+    kinds = {"enum": ["MEDIA", "PROMOTED_POSTS"]}
+    schema = {"properties": {"product_type": kinds, "post_ids": ids}}
     matcher = Matcher({}, frozenset(), originals=ORIGINAL_NAMES.pairs["ads"])
 
     matcher.match([{"product_type": "PROMOTED_TWEETS", "tweet_ids": [1]}], schema)

@@ -136,11 +136,14 @@ def check_preroll_categories(world: World, categories: Sequence[str]) -> list[Ad
         "one or two business categories must be set for the objective PREROLL_VIEWS; "
         f"categories names {len(named)}"
     )
-    return [AdsError(INVALID if named else MISSING, text, "categories")]
+    return [AdsError(INVALID if categories else MISSING, text, "categories")]
 
 
 def _find_businesses(world: World, categories: Sequence[str]) -> tuple[set[str], list[str]]:
-    """Return the ids of the business categories that codes or ids name, and unknown names."""
+    """Return the ids of the business categories that codes or ids name, and unknown names.
+
+    The code of an IAB category is known even if no business category has it.
+    """
     named, unknown = set(), []
     entries = world.store.page("advertiser_business_categories")
     for category in categories:
@@ -150,7 +153,7 @@ def _find_businesses(world: World, categories: Sequence[str]) -> tuple[set[str],
             if entry.key == category or category in entry.record["iab_categories"]
         }
         named |= hits
-        if not hits:
+        if not hits and world.store.get("iab_categories", category) is None:
             unknown.append(category)
     return named, unknown
 

@@ -55,8 +55,9 @@ USER_IDENTITY = expectation(
 )
 SIZE_FOLLOWS = expectation(
     "audiences.size-follows-uploads",
-    "Audiences and lists grow and shrink with the uploaded users; fewer than 100 are TOO_SMALL to "
-    "target.",
+    "Audiences and lists grow and shrink with the uploaded users, at once and until they are "
+    "deleted: effective_at and expires_at are kept and change no size. Fewer than 100 are "
+    "TOO_SMALL to target.",
 )
 THIRTEEN_MONTHS = settled(
     "audiences.thirteen-months",
@@ -159,11 +160,13 @@ def _add_holder(holders: Holders, key: str, user: Identifiers) -> None:
 
 
 def _list_identifiers(user: Identifiers) -> list[tuple[str, str]]:
-    return [
+    """Return each identifier of a user once, in the order in which they were sent."""
+    pairs = (
         (kind, value if kind == "partner_user_id" else value.lower())
         for kind, values in user.items()
         for value in values
-    ]
+    )
+    return list(dict.fromkeys(pairs))
 
 
 # -- the batches ----------------------------------------------------------------------------------
@@ -237,12 +240,14 @@ class _Reader(Struct, frozen=True):
         find_unknown_outer_keys(operation, item.index, self.unknown)
         if isinstance(operation, dict) and isinstance(operation.get("params"), dict):
             self._note_unknown(item)
-            self._check_users(item.params.get("users"), item)
+            users = self._read_users(item.params.get("users"), item)
         elif not isinstance(operation, dict):
             return Upload(kind=None, users=(), effective_at=None, expires_at=None)
-        return self._make_upload(item)
+        else:
+            users = ()
+        return self._make_upload(item, users)
 
-    def _make_upload(self, item: BatchItem) -> Upload:
+    def _make_upload(self, item: BatchItem, users: Sequence[Identifiers]) -> Upload:
         times, params = self.times, item.params
         effective = _read_moment(params, "effective_at", item) if self.rules.effective else None
         expires = _read_moment(params, "expires_at", item)
@@ -250,7 +255,7 @@ class _Reader(Struct, frozen=True):
         sent = {"effective_at": effective, "expires_at": expires}
         return Upload(
             kind=item.sent_kind,
-            users=params.get("users") or (),
+            users=users,
             effective_at=wire_seconds(effective) if effective else times.now_text,
             expires_at=wire_seconds(expires) if expires else times.expiry_text,
             times={name: wire_seconds(moment) for name, moment in sent.items() if moment},
@@ -272,7 +277,8 @@ class _Reader(Struct, frozen=True):
                 text = f"expires_at may be at most {most} months ahead: {wire_seconds(latest)}"
                 item.refuse(Fault(text), "expires_at")
 
-    def _check_users(self, users: Any, item: BatchItem) -> None:
+    def _read_users(self, users: Any, item: BatchItem) -> Sequence[Identifiers]:
+        """Return the users with the identifiers that the list takes; add faults to the item."""
         fault = None
         if users is None:
             fault = missing("users")
@@ -282,8 +288,8 @@ class _Reader(Struct, frozen=True):
             fault = Fault("A minimum of 1 items must be provided for users")
         if fault is not None:
             item.refuse(fault, "users")
-            return
-        identifiers = self.rules.identifiers
+            return ()
+        identifiers, read = self.rules.identifiers, []
         for number, user in enumerate(users):
             where = f"users[{number}]"
             if not isinstance(user, dict):
@@ -299,6 +305,9 @@ class _Reader(Struct, frozen=True):
             if not found and not item.errors:
                 text = f"{where} needs at least one of {', '.join(identifiers)}"
                 item.refuse(Fault(text), where)
+            # What is ignored identifies nobody, and may have any type.
+            read.append({kind: values for kind, values in user.items() if kind in identifiers})
+        return read
 
     def _note_unknown(self, item: BatchItem) -> None:
         times = ("effective_at",) if self.rules.effective else ()

@@ -66,7 +66,7 @@ UPDATE_REPLACES = expectation(
 NOT_FETCHED = expectation(
     "products.not-fetched",
     "Pages and images are never fetched: that a title matches its landing page, and that an image "
-    "has 500x500 pixels and at most 5 MB, is not checked.",
+    "has 500x500 pixels and at most 5 MB, is not checked. Nor is the check digit of a gtin.",
 )
 DELETE_REPORT = public_fact(
     "products.delete-report",

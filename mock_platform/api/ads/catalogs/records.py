@@ -47,8 +47,10 @@ MAX_ADDITIONAL_IMAGES = 10
 IMAGE_ENDINGS = (".jpg", ".jpeg", ".gif", ".webp", ".png")
 
 _PRICE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ([A-Z]{3})", re.ASCII)
-_GTIN = re.compile(r"[0-9]{8}|[0-9]{12,14}|[0-9]{9}[0-9Xx]", re.ASCII)
-_HEX_COLOR = re.compile(r"#[0-9a-f]{3,8}|0x[0-9a-f]+|(?=.*[0-9])[0-9a-f]{6}", re.IGNORECASE)
+_GTIN = re.compile(r"[0-9]{8}|[0-9]{12,13}|[0-9]{9}[0-9Xx]", re.ASCII)
+"""EAN and JAN have 8 or 13 digits, UPC 12, ISBN 13 or 10 of which the last may be an X."""
+_HEX_COLOR = re.compile(r"#[0-9a-f]{3,8}|0x[0-9a-f]+|[0-9a-f]{6}", re.IGNORECASE)
+"""No name of a color has six letters up to F and no others."""
 _BLANK = re.compile(r"[\s\x00-\x1f\x7f]")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
 _TAG = re.compile(r"</?[A-Za-z][^>]*>")
@@ -156,15 +158,6 @@ def _expect_period(text: str) -> str | None:
     return None if ordered else "a period that ends after it starts"
 
 
-class Stock(Integer):
-    """A number of items, which must be a JSON number: a text with digits is refused."""
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
-        if isinstance(value, str):
-            raise self._unreadable(value)
-        return super()._deserialize(value, attr, data, **kwargs)
-
-
 class ProductFields(Schema):
     """A product as a merchant sends it (document B, "Product")."""
 
@@ -183,7 +176,7 @@ class ProductFields(Schema):
     additional_image_link = RuledText(_expect_images, load_default=None, allow_none=True)
     google_product_category = Text(load_default=None, allow_none=True)
     product_type = RuledText(_expect_levels, load_default=None, allow_none=True)
-    inventory = Stock(load_default=None, allow_none=True, low=0)
+    inventory = Integer(load_default=None, allow_none=True, low=0, typed=True)
     sale_price = RuledText(_expect_price, load_default=None, allow_none=True)
     sale_price_effective_date = RuledText(_expect_period, load_default=None, allow_none=True)
     item_group_id = Text(load_default=None, allow_none=True, min_length=1)

@@ -288,7 +288,8 @@ CURATED_CATEGORIES_COUNTRIES = settled(
 )
 LINK_UPDATE = settled(
     "line-item-curated-categories.update",
-    "Both parameters of the update are optional; with neither nothing changes.",
+    "Both parameters of the update are optional; with neither nothing changes. A category that is "
+    "linked to a line item already may be linked to it again.",
 )
 
 

@@ -12,9 +12,10 @@ from typing import Any
 
 from mock_platform.api.ads.analytics.versions import BY_HOUR, DAY_SECONDS, HOUR_SECONDS
 from mock_platform.api.ads.conventions import Data, ads
+from mock_platform.api.ads.targeting.criteria import find_option
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.faults import Fault
+from mock_platform.core.faults import Fault, expected
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Text
 from mock_platform.core.operation import Example, Operation, Origin
 from mock_platform.core.schema import Schema
@@ -74,8 +75,9 @@ INSIGHTS_NUMBERS = expectation(
 )
 INSIGHTS_LOCATION = expectation(
     "insights.location",
-    "A country-level targeting value is a place id of 16 hexadecimal digits; without location the "
-    "results are those of the United States.",
+    "A country-level targeting value is a place id of 16 hexadecimal digits that the lookups do "
+    "not list as another kind of place; without location the results are those of the United "
+    "States.",
 )
 
 MAX_KEYWORDS = 10
@@ -83,8 +85,11 @@ MAX_RELATED_KEYWORDS = 30
 BUCKET_SECONDS = {"DAY": DAY_SECONDS, "HOUR": HOUR_SECONDS}
 """Length of the buckets of each granularity, in seconds."""
 LONGEST_WINDOW_SECONDS = 7 * BUCKET_SECONDS["DAY"]
+COUNTRIES = "COUNTRIES"
+"""The type of location of which `location` names one."""
 UNITED_STATES = "96683cc9126741d1"
 
+_COUNTRY = f"the targeting value of one country such as {UNITED_STATES}"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -98,7 +103,7 @@ class KeywordSearch(Schema):
     end_time = Instant()
     location = Text(
         pattern=r"[0-9a-f]{16}",
-        pattern_text="the targeting value of one country such as 96683cc9126741d1",
+        pattern_text=_COUNTRY,
     )
 
 
@@ -118,6 +123,13 @@ def check(
         name = "negative_keywords" if "negative_keywords" in params else "keywords"
         both = "keywords and negative_keywords together"
         yield name, Fault(f"A maximum of {MAX_KEYWORDS} items may be provided for {both}")
+    place = params.get("location")
+    listed = find_option(world, "LOCATION", place) if place is not None else None
+    kind = (listed or {}).get("location_type", COUNTRIES)
+    if listed is not None and kind != COUNTRIES:
+        hint = f"{listed['name']} is one of the {kind.lower()}"
+        fault = Fault(expected(_COUNTRY, place), details="invalid format", value=place, hint=hint)
+        yield "location", fault.naming("location")
     end_is_unread = "end_time" not in params and any(n == "end_time" for n, _ in call.query)
     if "start_time" not in params or end_is_unread:
         return

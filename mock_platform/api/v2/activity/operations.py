@@ -302,10 +302,13 @@ def list_(call: Call, world: World) -> dict[str, Any]:
     return show_list(shown, meta=page.meta(total_subscriptions=total))
 
 
+_ID = "subscription_id"
+
+
 def update(call: Call, world: World) -> dict[str, Any]:
     """Change the tag or the webhook of a subscription."""
     app = get_app(call)
-    record = _find_own(call, world, call.path_params["subscription_id"])
+    record = _find_own(call, world, call.path_params[_ID], _ID)
     if "webhook_id" in call.params:
         find_webhook(world, app, call.params["webhook_id"])
     changed = {**record, **call.params, "updated_at": wire_millis(world.clock.now())}
@@ -316,16 +319,16 @@ def update(call: Call, world: World) -> dict[str, Any]:
 
 def delete(call: Call, world: World) -> dict[str, Any]:
     """Delete a subscription; return how many remain."""
-    return _delete(call, world, [call.path_params["subscription_id"]])
+    return _delete(call, world, [call.path_params[_ID]], _ID)
 
 
 def delete_many(call: Call, world: World) -> dict[str, Any]:
     """Delete several subscriptions; an unknown one refuses them all."""
-    return _delete(call, world, list(dict.fromkeys(call.params["ids"])))
+    return _delete(call, world, list(dict.fromkeys(call.params["ids"])), "ids")
 
 
-def _delete(call: Call, world: World, ids: list[str]) -> dict[str, Any]:
-    for record in [_find_own(call, world, each) for each in ids]:
+def _delete(call: Call, world: World, ids: list[str], parameter: str) -> dict[str, Any]:
+    for record in [_find_own(call, world, each, parameter) for each in ids]:
         world.store.remove("activity_subscriptions", record["subscription_id"])
     total = len(_page_of(world, get_app(call)))
     return {"data": {"deleted": True}, "meta": {"total_subscriptions": total}}
@@ -335,11 +338,11 @@ def _page_of(world: World, app: Record) -> list[Any]:
     return world.store.page("activity_subscriptions", {"_app_id": app["id"]})
 
 
-def _find_own(call: Call, world: World, subscription_id: str) -> Record:
+def _find_own(call: Call, world: World, subscription_id: str, parameter: str) -> Record:
     record = world.store.get("activity_subscriptions", subscription_id)
     if record is None or record["_app_id"] != get_app(call)["id"]:
         text = f"the app has no subscription {subscription_id}"
-        raise make_refusal("SubscriptionNotFound", text, "subscription_id", subscription_id)
+        raise make_refusal("SubscriptionNotFound", text, parameter, subscription_id)
     return record
 
 

@@ -19,6 +19,7 @@ from mock_platform.api.v2.conventions import (
     find_nothing,
     get_user_id,
     make_id_field,
+    make_moment_field,
     make_schema,
     require_enterprise,
     start_on,
@@ -39,7 +40,7 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.failures.problems import Problem
-from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Nested, Text
+from mock_platform.core.fields import Choice, CommaList, Integer, ListOf, Nested, Text
 from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
@@ -79,8 +80,8 @@ _FURTHER = ("timestamp", "timestamped_metrics")
 
 
 class _Window(Schema):
-    start_time = Instant(millis=True, required=True)
-    end_time = Instant(millis=True, required=True)
+    start_time = make_moment_field(required=True)
+    end_time = make_moment_field(required=True)
 
 
 class PostAnalyticsQuery(_Window):
@@ -147,8 +148,11 @@ def cut_window(start: datetime, end: datetime, granularity: str) -> list[datetim
     if step is None:
         return [start, end]
     # A Monday at midnight is where an hour, a day and a week begin.
-    first = _MONDAY + ((start - _MONDAY) // step + 1) * step
-    count = max(0, -((first - end) // step))
+    rest = step - (start - _MONDAY) % step
+    if rest >= end - start:  # the next cut may lie behind the last day of the calendar
+        return [start, end]
+    first = start + rest
+    count = -((first - end) // step)
     return [start, *(first + number * step for number in range(count)), end]
 
 

@@ -84,8 +84,8 @@ NOT_ADDABLE = (
     "Cannot add all members: one or more of the requested members cannot be added to this "
     "conversation."
 )
-_ID = re.compile(r"[0-9]{1,19}|[0-9]{1,19}[-:][0-9]{1,19}|g[0-9]{1,19}", re.ASCII)
-find_id_faults = check_path(id=_ID)
+CONVERSATION_ID = re.compile(r"[0-9]{1,19}|[0-9]{1,19}[-:][0-9]{1,19}|g[0-9]{1,19}", re.ASCII)
+find_id_faults = check_path(id=CONVERSATION_ID)
 """Finds what is wrong with the id of a conversation in the path."""
 
 declare_write = partial(
@@ -110,7 +110,7 @@ def normalize_id(value: str, user_id: str) -> str:
 def find_conversation(call: Call, world: World, value: str) -> tuple[Record, Record] | None:
     """Return a conversation with the caller's part in it; `None` if the caller has none."""
     user_id = get_user_id(call)
-    found = normalize_id(value, user_id) if _ID.fullmatch(value) else ""
+    found = normalize_id(value, user_id) if CONVERSATION_ID.fullmatch(value) else ""
     record = world.store.get(CONVERSATIONS, found)
     member = world.store.get(MEMBERS, key_member(found, user_id))
     return None if record is None or member is None else (record, member)

@@ -5,6 +5,7 @@ What an upload in parts is, it shares with other media; the content is kept here
 
 from __future__ import annotations
 
+import re
 from base64 import b64decode, b64encode
 from datetime import timedelta
 from functools import partial
@@ -12,13 +13,14 @@ from typing import Any
 
 from mock_platform.api.v2.chat.conversations import (
     CHAT_SHAPES,
+    CONVERSATION_ID,
     find_conversation,
-    find_id_faults,
     require_conversation,
 )
 from mock_platform.api.v2.chat.records import CHAT_MEDIA, CHAT_MEDIA_PARTS
 from mock_platform.api.v2.conventions import (
     ANY_USER,
+    check_path,
     declare_public,
     find_nothing,
     get_user_id,
@@ -59,9 +61,8 @@ MEDIA_RULES = expectation(
     "total_bytes. Members download them until ttl_msec is over or their message was deleted with "
     "them for all.",
 )
-_HASH_KEY = Text(
-    required=True, pattern=r"[a-zA-Z0-9]{1,50}", pattern_text="1 to 50 letters and digits"
-)
+_HASH = re.compile(r"[a-zA-Z0-9]{1,50}", re.ASCII)
+_HASH_KEY = Text(required=True, pattern=_HASH.pattern, pattern_text="1 to 50 letters and digits")
 _NUMBER = r"[0-9]{1,19}"
 
 
@@ -143,7 +144,7 @@ def finalize(call: Call, world: World) -> dict[str, Any]:
         if fault is None and parts != number:
             fault = f"{parts} parts have arrived, and num_parts is {number}"
         if fault is not None:
-            raise InvalidParameters([("num_parts", fault)], {})
+            raise InvalidParameters([("num_parts", fault)], {"num_parts": params["num_parts"]})
         expires_at = _count_end(world, params.get("ttl_msec"))
         done = {"is_finished": True, "expires_at": expires_at}
         world.store.put(CHAT_MEDIA, media["id"], media | done)
@@ -285,7 +286,7 @@ OPERATIONS = (
         download,
         "Download encrypted media",
         gates=(require_read_permission,),
-        rules=find_id_faults,
+        rules=check_path(id=CONVERSATION_ID, media_hash_key=_HASH),
         returns=Bytes(),
         since=start_on("2026-03-18"),
         assumptions=(CHAT_SHAPES, MEDIA_RULES, READ_PERMISSION),

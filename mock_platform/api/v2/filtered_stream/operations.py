@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from mock_platform.api.v2.conventions import declare_named, get_app, wrap_data
+from mock_platform.api.v2.conventions import declare_named, get_app, make_id_field, wrap_data
 from mock_platform.api.v2.filtered_stream.links import (
     POST_LINES,
     RULES_AT_THE_TIME,
@@ -174,7 +174,7 @@ _COUNTS = (
 class RulesQuery(Schema):
     """Parameters of the list."""
 
-    ids = CommaList(Text(min_length=1), most=MOST_AT_ONCE, repeatable=True)
+    ids = CommaList(make_id_field("a rule id of "), most=MOST_AT_ONCE, repeatable=True)
     max_results = Integer(low=1, high=1000, load_default=1000)
     pagination_token = make_token_field(longest=16)
 

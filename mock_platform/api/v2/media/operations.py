@@ -14,6 +14,7 @@ from mock_platform.api.v2.conventions import (
     ANY_USER,
     Rates,
     declare_named,
+    find_id_faults,
     find_nothing,
     get_user_id,
     make_id_field,
@@ -190,6 +191,14 @@ def find_upload_faults(
         yield from find_segment_faults(params, call, world, settings)
     elif command is None:
         yield from _find_image_faults(params)
+
+
+def find_append_faults(
+    params: Mapping[str, Any], call: Call, world: World, settings: Settings
+) -> Iterator[tuple[str, str]]:
+    """Find what is wrong with a segment, or with the id of its upload."""
+    yield from find_id_faults(params, call, world, settings)
+    yield from find_segment_faults(params, call, world, settings)
 
 
 def find_initialize_faults(
@@ -376,7 +385,7 @@ OPERATIONS = (
         append,
         "Add a segment to an upload",
         params=AppendBody,
-        rules=find_segment_faults,
+        rules=find_append_faults,
         example=Example(
             path={"id": "1991204475120123950"}, json={"media": PIXEL, "segment_index": 1}
         ),
@@ -386,6 +395,7 @@ OPERATIONS = (
         f"POST {_PATH}/:id/finalize",
         finalize,
         "Finish an upload",
+        rules=find_id_faults,
         example=Example(path={"id": "1991204475120123951"}),
     ),
     _declare(

@@ -19,6 +19,7 @@ from mock_platform.api.v2.conventions import (
     get_app,
     get_user_id,
     make_id_field,
+    refuse_value,
 )
 from mock_platform.api.v2.media.uploads import explain_unusable, find_own_media, keep_media
 from mock_platform.api.v2.objects.post_text import find_entities
@@ -27,6 +28,7 @@ from mock_platform.api.v2.objects.relations import is_present, takes_messages_of
 from mock_platform.api.v2.objects.users import show_user
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
+from mock_platform.core.failures.codes import could_not_find
 from mock_platform.core.failures.errors import NumericFailure, ProblemFailure
 from mock_platform.core.fields import Choice, Instant, Json, ListOf, Text
 from mock_platform.core.schema import Schema
@@ -67,7 +69,7 @@ CONVERSATION_RULES = expectation(
     "A conversation of two has the ids of both users as its id, the smaller first; a group has an "
     "id of its own. Whoever does not take part finds no conversation and no event (404). Events "
     "are shown to those who took part at that moment. A text has 1 to 10,000 characters, a message "
-    "one attachment, a group 2 to 49 others.",
+    "one attachment, a group 2 to 49 others; one with an unknown user is refused with 400.",
 )
 TAKES_NO_MESSAGES = expectation(
     "direct-messages.refused",
@@ -147,14 +149,19 @@ def take_media_key(world: World, user_id: str, media_id: str) -> str | None:
     return key
 
 
-def require_users(world: World, parameter: str, ids: Sequence[str], sender_id: str) -> None:
+def require_users(
+    world: World, parameter: str, ids: Sequence[str], sender_id: str, *, in_body: bool = False
+) -> None:
     """Require that these users exist and take messages of the sender.
 
     Raises:
-        ProblemFailure: One does not exist (404), or takes none (403).
+        ProblemFailure: One does not exist (404, and 400 where a body names it), or takes none
+            (403).
     """
     for id_ in ids:
         user = world.store.get("users", id_)
+        if user is None and in_body:
+            raise refuse_value(could_not_find("user", "id", id_), name=parameter, value=id_)
         if user is None:
             raise refuse_unknown("user", parameter, id_)
         if not is_present(user) or not takes_messages_of(world, user, sender_id):
@@ -178,7 +185,7 @@ def require_event(call: Call, world: World, parameter: str = "event_id") -> Reco
 
 def refuse_unknown(kind: str, parameter: str, value: str) -> ProblemFailure:
     """Return the 404 for a user, conversation or event that is not found."""
-    found = find_nothing(kind, parameter, value, resource_type="user")
+    found = find_nothing(kind, parameter, value, repeated=True, resource_type="user")
     return ProblemFailure(found, *(() if kind == "user" else (NOT_A_RESOURCE_TYPE,)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -11,6 +12,7 @@ from marshmallow import ValidationError, validates_schema
 from mock_platform.api.v2.conventions import (
     ANY_USER,
     Rates,
+    check_path,
     declare_named,
     declare_public,
     find_id_faults,
@@ -82,7 +84,10 @@ from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 FIELDS = tuple(DM_EVENT_OBJECT.keys)
-_EXPANSIONS = ("attachments.media_keys", "participant_ids", "referenced_posts.id", "sender_id")
+_EXPANSIONS = (
+    "attachments.media_keys", "participant_ids", "referenced_posts", "referenced_posts.id",
+    "sender_id",
+)  # fmt: skip
 _DEFAULTS = {"id", "event_type", "text"}
 
 
@@ -175,7 +180,7 @@ def create_group(call: Call, world: World) -> dict[str, Any]:
     """Begin a conversation of several users with a message."""
     sender = get_user_id(call)
     participants = list(dict.fromkeys([sender, *call.params["participant_ids"]]))
-    require_users(world, "participant_ids", participants, sender)
+    require_users(world, "participant_ids", participants, sender, in_body=True)
     conversation = world.ids.snowflake(world.clock.now())
     store_join(world, conversation, participants, sender)
     return _send(call, world, conversation, participants, call.params["message"])
@@ -301,7 +306,7 @@ def show_event(call: Call, event: Record, answer: PostAnswer) -> dict[str, Any]:
             answer.include_user("participant_ids", user_id)
     if "attachments.media_keys" in expansions:
         answer.include_media(event)
-    if "referenced_posts.id" in expansions:
+    if expansions & {"referenced_posts", "referenced_posts.id"}:
         for each in event.get("referenced_posts") or ():
             answer.include_post("referenced_posts.id", each["id"])
     return {name: value for name, value in values.items() if name in wanted and value is not None}
@@ -349,6 +354,9 @@ def _require_other(call: Call, world: World) -> Record:
 
 
 _ONE = "/2/dm_conversations/:dm_conversation_id"
+_CONVERSATION = re.compile(r"[0-9]{1,19}-[0-9]{1,19}|[0-9]{15,19}", re.ASCII)
+_check_participant = check_path("participant_id")
+_check_conversation = check_path(dm_conversation_id=_CONVERSATION)
 _declare_send = partial(
     declare_named,
     spec=_SPEC,
@@ -401,6 +409,7 @@ OPERATIONS = (
         send_to_user,
         "Send a direct message to a user",
         params=NewMessage,
+        rules=_check_participant,
         example=Example(json={"text": "The beans are ready."}),
     ),
     _declare_send(
@@ -409,6 +418,7 @@ OPERATIONS = (
         send_to_conversation,
         "Send a direct message to a conversation",
         params=NewMessage,
+        rules=_check_conversation,
         may_assume=(TAKES_NO_MESSAGES, NOT_A_RESOURCE_TYPE),
         example=Example(json={"text": "The beans are ready."}),
     ),
@@ -431,12 +441,14 @@ OPERATIONS = (
         f"GET {_WITH}/dm_events",
         list_with_user,
         "List the direct messages with a user",
+        rules=_check_participant,
     ),
     _declare_read(
         "dm_conversations.list",
         f"GET {_ONE}/dm_events",
         list_of_conversation,
         "List the direct messages of a conversation",
+        rules=_check_conversation,
         may_assume=(PARTIAL_ERRORS, NOT_A_RESOURCE_TYPE),
     ),
     _declare_read(
@@ -452,6 +464,7 @@ OPERATIONS = (
         get,
         "Show an event of a conversation",
         params=DirectMessageSelectionQuery,
+        rules=check_path("event_id"),
         returns=DirectMessageAnswer,
         assumptions=(MESSAGE_SHAPES, READ_PERMISSION, CONVERSATION_RULES, FIELD_SELECTION),
         may_assume=(PARTIAL_ERRORS, NOT_A_RESOURCE_TYPE),

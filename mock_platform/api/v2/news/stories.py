@@ -15,6 +15,7 @@ from mock_platform.api.v2.conventions import (
     ANY_CALLER,
     Rates,
     declare_named,
+    find_id_faults,
     find_nothing,
     make_id_field,
 )
@@ -283,7 +284,6 @@ OPERATIONS = (
         "Search news stories",
         params=NewsSearch,
         returns=NewsList,
-        auth=Auth(("bearer", "oauth2"), scopes=_SCOPES),
         limit=Rates(app=200, user=200),
         assumptions=(NEWS_SHAPES, NEWS_SEARCH, BOTH_TIMES),
     ),
@@ -293,6 +293,7 @@ OPERATIONS = (
         get,
         "Read a news story",
         params=NewsQuery,
+        rules=find_id_faults,
         returns=NewsAnswer,
         errors=("invalid-request", "resource-not-found"),
         assumptions=(NEWS_SHAPES, BOTH_TIMES),

@@ -474,9 +474,16 @@ def collect(
     parameter: str,
     find: Callable[[str], Record | None],
 ) -> None:
-    """Add what a parameter names to an answer, or the errors for what cannot be shown."""
-    for value in dict.fromkeys(call.params[parameter]):
-        record = find(value)
+    """Add what a parameter names to an answer, or the errors for what cannot be shown.
+
+    What it names twice is shown once, a name in another case too.
+    """
+    found = {value: find(value) for value in call.params[parameter]}
+    named: set[Any] = set()
+    for value, record in found.items():
+        if record is not None and record["id"] in named:
+            continue
+        named |= set() if record is None else {record["id"]}
         if kind == "user":
             shown = answer.find_shown(record, parameter, value)
             answer.add_users([] if shown is None else [shown])

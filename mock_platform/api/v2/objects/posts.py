@@ -346,6 +346,10 @@ def make_post_object(
     shown = {name: written.pop(name) for name in _KEYS if name in written} | written
     shown |= {name: order_keys(shown[name]) for name in _FREE if shown.get(name)}
     shown["created_at"] = format_post_time(parse_instant(post["created_at"]))
+    if not shown.get("in_reply_to_screen_name") and shown.get("in_reply_to_user_id_str"):
+        # Records of v2 have the id alone, and may be loaded before the user.
+        user = world.store.get("users", shown["in_reply_to_user_id_str"])
+        shown["in_reply_to_screen_name"] = None if user is None else user["screen_name"]
     return shown | {"user": make_author(world, post["_user_id"], trim=trim)}
 
 

@@ -1,5 +1,6 @@
 """Posts: made, read and deleted, and articles."""
 
+from mock_platform.api import v2
 from mock_platform.api.v2.posts import articles, hidden, operations
 from mock_platform.core.original_names.translation import Pairs
 
@@ -15,6 +16,7 @@ ORIGINAL_NAMES = Pairs(
         "in_reply_to_post_id": "in_reply_to_tweet_id",
     }
 )
+PRODUCT_NAMES = {"public_posts.hide": v2.NAMED_POST}
 SPEC_SENTENCES = {
     "articles": "Article draft and publish endpoints added",
     "posts.summoned": "allowed only when the original author summoned the replier",

@@ -12,6 +12,7 @@ from typing import Any
 
 from mock_platform.api.v2.conventions import (
     ANY_USER,
+    check_path,
     declare_named,
     forbid,
     get_user,
@@ -341,8 +342,9 @@ OPERATIONS = (
         "POST /2/articles/:article_id/publish",
         publish,
         "Publish an article as a post",
+        rules=check_path("article_id"),
         returns=PublicationAnswer,
-        errors=("resource-not-found", "about:blank"),
+        errors=("invalid-request", "resource-not-found", "about:blank"),
         assumptions=(ARTICLE_SHAPES, POST_OF_ARTICLE, POST_ACTIVITIES),
         may_assume=(PARTIAL_ERRORS,),
     ),

@@ -1,5 +1,6 @@
 """Reposts and quotes: made, taken back, and the lists of both."""
 
+from mock_platform.api import v2
 from mock_platform.api.v2.reposts import operations
 from mock_platform.core.original_names.translation import Pairs
 
@@ -16,6 +17,7 @@ ORIGINAL_NAMES = Pairs(
         operations.REPOSTED_ALREADY: "You cannot retweet a Tweet that you have already retweeted."
     },
 )
+PRODUCT_NAMES = {"reposts.create": v2.NAMED_POST.join(ORIGINAL_NAMES)}
 PUBLISHED_IDS = {
     "reposts.create": "repostPost",
     "reposts.delete": "unrepostPost",

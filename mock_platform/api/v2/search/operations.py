@@ -20,6 +20,7 @@ from mock_platform.api.v2.conventions import (
     declare_named,
     get_app,
     make_id_field,
+    make_moment_field,
 )
 from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,
@@ -56,6 +57,7 @@ from mock_platform.api.v2.search.search import (
     count_by_time,
     find_query_faults,
     find_window_faults,
+    go_back,
     place_by_relevancy,
     read_query,
     read_window,
@@ -96,8 +98,8 @@ class _Query(Schema):
     """What all searches and counts take."""
 
     query = Text(min_length=1, max_length=4096, required=True)
-    start_time = Instant(millis=True)
-    end_time = Instant(millis=True)
+    start_time = make_moment_field()
+    end_time = make_moment_field()
     since_id = make_id_field("a post id of ")
     until_id = make_id_field("a post id of ")
 
@@ -228,7 +230,7 @@ def _choose_page(call: Call, window: Window) -> tuple[Window, str | None]:
     place = _read_token(call)
     if place is not None:
         end = min(end, parse_instant(place.position[0][1]))
-    start = max(window.start, end - _COUNT_PAGE)
+    start = max(window.start, go_back(end.replace(microsecond=0), _COUNT_PAGE))
     token = None
     if start > window.start:
         token = make_token(call, TIMED_POSTS, ((2, wire_millis(start)), 0))
@@ -336,6 +338,7 @@ OPERATIONS = (
         make_count,
         "Count the posts of the last seven days that a search would find",
         PostCountsQuery,
+        auth=Auth(("bearer", "oauth2")),
         price=COUNTS_RECENT,
     ),
     _declare(

@@ -7,7 +7,7 @@ many posts match costs little; a cheap look at the text comes before a post is t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -129,9 +129,9 @@ QUERY_LENGTHS = public_fact(
 )
 SEARCH_WINDOW = public_fact(
     "search.window",
-    "Recent search and counts reach 7 days back. start_time is inclusive, end_time exclusive and "
-    "at least 10 seconds ago. since_id and until_id are used in place of the times. With --wire "
-    "recorded the days end 10 seconds ago.",
+    "Recent search and counts reach 7 days back; an earlier start_time or end_time is refused. "
+    "start_time is inclusive, end_time exclusive and at least 10 seconds ago. since_id and "
+    "until_id are used in place of the times. With --wire recorded the days end 10 seconds ago.",
     "section 7.3 of the named endpoints, recent",
 )
 AT_ONCE = expectation(
@@ -163,6 +163,8 @@ _MIXED = "Invalid use of 'since_id' or 'until_id' in conjunction with 'start_tim
 RECENT = timedelta(days=7)
 _DELAY = timedelta(seconds=10)
 _MOMENT = timedelta(milliseconds=1)
+_EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+"""Where windows begin at the earliest: no post is older, and tokens of pages count from here."""
 _SHORTEST_AGE = "must be a minimum of 10 seconds prior to the request time"
 _ENTERPRISE_LENGTH = 4096
 
@@ -244,6 +246,9 @@ def find_window_faults(
     if start is not None and recent and parse_instant(start) < first:
         text = f"'start_time' must be on or after {shorten(wire_millis(first))}"
         yield "start_time", f"Invalid 'start_time':'{shorten(start)}'. {text}"
+    if start is None and end is not None and recent and parse_instant(end) <= first:
+        text = f"'end_time' must be after {shorten(wire_millis(first))}"
+        yield "end_time", f"Invalid 'end_time':'{shorten(end)}'. {text}"
     yield from find_order_faults(params)
     if start is not None and end is None and start >= wire_millis(now):
         text = "'start_time' must be before 'end_time', which is now by default"
@@ -269,11 +274,16 @@ def shorten(moment: str) -> str:
     return moment.replace(".000Z", "Z").replace(":00Z", "Z")
 
 
+def go_back(moment: datetime, span: timedelta) -> datetime:
+    """Return the moment that lies so long before another, or the earliest one."""
+    return moment - span if moment - _EARLIEST > span else _EARLIEST
+
+
 def read_window(call: Call, now: datetime, *, recent: bool, reach: timedelta | None) -> Window:
     """Return the window that checked parameters ask for.
 
-    By default it ends now and begins `reach` before its end; recent ones never begin before the
-    last seven days. An id replaces the time at its side.
+    By default it ends now and begins `reach` before its end, at a whole second; recent ones never
+    begin before the last seven days. An id replaces the time at its side.
     """
     params = call.params
     since, until = params.get("since_id"), params.get("until_id")
@@ -284,11 +294,14 @@ def read_window(call: Call, now: datetime, *, recent: bool, reach: timedelta | N
     start = params.get("start_time") if since is None else None
     stop = now if end is None else parse_instant(end)
     if start is not None:
-        first = parse_instant(start)
+        first = max(parse_instant(start), _EARLIEST)
     elif recent:
-        first = now - RECENT - (_DELAY if call.wire == "recorded" else timedelta())
+        delay = _DELAY if call.wire == "recorded" else timedelta()
+        first = now.replace(microsecond=0) - RECENT - delay
+    elif reach is not None:
+        first = go_back(stop.replace(microsecond=0), reach)
     else:
-        first = datetime.min.replace(tzinfo=now.tzinfo) if reach is None else stop - reach
+        first = _EARLIEST
     return Window(
         first,
         stop if end is not None else stop + _MOMENT,  # what happens now belongs to it
@@ -384,7 +397,9 @@ def count_by_time(
     Buckets begin at whole minutes, hours or days; the first and the last may be shorter.
     """
     step = _STEPS[granularity]
-    last = min(window.end, now)
+    last = min(window.end, now.replace(microsecond=0))
+    if last < window.start:  # it ends before the last seven days, or before there were posts
+        return []
     first = _round_down(window.start, granularity)
     # A month has 44,640 minutes: each edge is written once, and faster without its time zone.
     plain = first.replace(tzinfo=None)

@@ -91,8 +91,8 @@ class BackfillQuery(Schema):
 class WindowQuery(BackfillQuery):
     """The parameters of a stream that can be recovered."""
 
-    start_time = Instant()
-    end_time = Instant()
+    start_time = Instant(full=True)
+    end_time = Instant(full=True)
 
 
 def find_window_faults(

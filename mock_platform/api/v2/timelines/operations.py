@@ -18,6 +18,7 @@ from mock_platform.api.v2.conventions import (
     find_id_faults,
     get_user,
     make_id_field,
+    make_moment_field,
 )
 from mock_platform.api.v2.objects.answers import FIELD_SELECTION, PARTIAL_ERRORS, ObjectAnswer
 from mock_platform.api.v2.objects.lists import (
@@ -45,7 +46,7 @@ from mock_platform.api.v2.usage.counting import COUNTED_ONCE
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
-from mock_platform.core.fields import Instant, Integer, Nested, Text
+from mock_platform.core.fields import Integer, Nested, Text
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Order, Record, Term, Within
 from mock_platform.world.world import World
@@ -77,8 +78,8 @@ class MentionsQuery(PostPageQuery):
     """The page of a timeline, between which moments or ids, and what to show of its posts."""
 
     max_results = Integer(low=5, high=100, load_default=10)
-    start_time = Instant(millis=True)
-    end_time = Instant(millis=True)
+    start_time = make_moment_field()
+    end_time = make_moment_field()
     since_id = make_id_field("a post id of ")
     until_id = make_id_field("a post id of ")
     excluded = make_exclude_field()

@@ -91,6 +91,29 @@ def test_the_same_user_again_is_replaced(box: Sandbox) -> None:
     assert user["expires_at"] == "2026-12-01T00:00:00Z"
 
 
+def test_a_repeated_identifier_counts_once(box: Sandbox) -> None:
+    """A user is identified by the set of its identifiers, in which each has its place once."""
+    upload(box, [update({"email": [EMAIL]}), update({"email": [EMAIL, EMAIL.upper()]})])
+
+    assert [{"email": [EMAIL, EMAIL.upper()]}] == [user["identifiers"] for user in stored(box)]
+
+
+@pytest.mark.spec("B, Custom audiences", "Each user object")
+@pytest.mark.parametrize("value", [1, None, True, "x", [5], [[]], {"email": 1}])
+@pytest.mark.parametrize(("path", "audience"), [(AUDIENCE, "1nmth"), (DO_NOT_REACH_LIST, "4y1bc")])
+def test_an_unknown_key_of_a_user_identifies_nobody(
+    box: Sandbox, path: str, audience: str, value: Any
+) -> None:
+    """A key beside the identifiers is ignored whatever its type: not kept, and no reason to go."""
+    others = [update({"email": [hashed(each)], "mail": value}) for each in ("a", "b")]
+    gone = update({"email": [hashed("a")], "mail": value}, kind="Delete")
+    box.clear("audience_users")
+    response = upload(box, [*others, gone], path)
+
+    assert (response.status_code, "unknown-key") == (200, response.headers["X-Mock-Warnings"])
+    assert [{"email": [hashed("b")]}] == [user["identifiers"] for user in stored(box, audience)]
+
+
 @pytest.mark.spec("B, Custom audiences", "operation_type")
 def test_delete_takes_users_out_by_any_identifier(box: Sandbox) -> None:
     """One shared identifier is enough; other users stay."""

@@ -186,6 +186,9 @@ REFUSED = [
     refuse("PREROLL_VIEWS needs a business category", PREROLL, {"categories": ""},
            [("MISSING_PARAMETER", "categories")],
            spec={"B, Advertiser business category": ["Applies only to"]}),
+    refuse("an IAB category may be that of no business category", PREROLL, {"categories": "IAB1"},
+           [("INVALID_PARAMETER", "categories")],
+           spec={"B, Advertiser business category": ["Applies only to"]}),
     refuse("a domain has no protocol, told in one sentence", CLICKS,
            {"advertiser_domain": "https://x.example"},
            messages=["Expected a domain without protocol such as example.com, "
@@ -206,6 +209,15 @@ REFUSED = [
 def test_what_the_table_forbids_is_refused(box: Sandbox, row: Refusal) -> None:
     """Each rule refuses what is just outside, names the parameter and keeps the record."""
     row.check(box)
+
+
+@pytest.mark.spec("B, Line items", "categories: IAB")
+def test_each_listed_iab_category_is_taken(box: Sandbox) -> None:
+    """What GET /12/iab_categories lists is a category of a line item in the PUBLISHER_NETWORK."""
+    listed = [each["id"] for each in box.read("/12/iab_categories", count=1000)["data"]]
+
+    assert len(listed) > 50
+    assert alter(box, ENGAGE_APP, categories=",".join(listed))["categories"] == listed
 
 
 @pytest.mark.spec("B, Line items", "bid_strategy: AUTO")

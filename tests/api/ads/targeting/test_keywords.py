@@ -64,6 +64,9 @@ REFUSED = [
     *(({"granularity": value}, "INVALID_PARAMETER") for value in ("WEEK", "day", "TOTAL", "")),
     *(({"location": value}, "INVALID_PARAMETER")
       for value in ("US", "96683cc9126741d", "96683cc9126741d1,x", "Berlin")),
+    # a region, a metropolitan area and a city that the lookups list
+    *(({"location": value}, "INVALID_PARAMETER")
+      for value in ("fbd6d2f5a4e4a15e", "300bcc6e23a80001", "300bcc6e23a88361")),
     # a time that cannot be read, from which nothing is concluded
     *(({name: "soon"}, "INVALID_PARAMETER") for name in ("start_time", "end_time")),
     # a window that is empty or ends before it begins
@@ -129,6 +132,16 @@ class TestParameters:
     def test_empty_keyword(self, box: Sandbox, name: str, value: str) -> None:
         """No keyword may be empty."""
         assert {name} == {parameter for _, parameter in faults(ask(box, **{name: value}))}
+
+    @pytest.mark.spec("B, Keyword insights", "location: optional")
+    def test_each_listed_country(self, box: Sandbox) -> None:
+        """Each country of the lookups is taken, and so is a place that they do not list."""
+        listed = box.read("/12/targeting_criteria/locations", location_type="COUNTRIES")["data"]
+        values = [each["targeting_value"] for each in listed]
+
+        assert len(values) > 5
+        for value in (*values, "0123456789abcdef"):
+            assert ask(box, location=value).status_code == 200
 
     def test_all_at_once(self, box: Sandbox) -> None:
         """Limits across parameters are reported together with the rest."""

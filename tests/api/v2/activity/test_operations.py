@@ -293,7 +293,8 @@ class TestChange:
     def test_delete_several(self, client: Client) -> None:
         """Several go at once, or none if one of them is unknown."""
         ids = [client.create(filter={"user_id": str(n)})["subscription_id"] for n in (1, 2, 3)]
-        assert 1 == len(messages(client.call("DELETE", f"{PATH}?ids={ids[0]},77")))
+        refused = body_of(client.call("DELETE", f"{PATH}?ids={ids[0]},77"), 400)
+        assert [{"ids": ["77"]}] == [each["parameters"] for each in refused["errors"]]
         answer = client.call("DELETE", f"{PATH}?ids={ids[0]},{ids[2]}")
         assert 1 == answer.get_json()["meta"]["total_subscriptions"]
 

@@ -90,6 +90,18 @@ def test_where_a_window_is_cut(box: Sandbox) -> None:
     assert not any(any(row["metrics"].values()) for row in hours[: 2 * 24])
 
 
+@pytest.mark.parametrize(
+    ("path", "part"), [(POSTS, "daily"), (POSTS, "weekly"), (MEDIA, "hourly"), (MEDIA, "daily")]
+)
+def test_the_last_part_of_the_calendar(box: Sandbox, path: str, part: str) -> None:
+    """A window that no whole part follows is one row."""
+    window = {"start_time": "9999-12-31T23:30:00Z", "end_time": "9999-12-31T23:59:59Z"}
+
+    assert ["9999-12-31T23:30:00.000Z"] == [
+        row["timestamp"] for row in rows(box, path, granularity=part, **window)
+    ]
+
+
 def test_a_like_counts_in_its_hour(box: Sandbox) -> None:
     """What has a moment of its own counts at that moment; the past stays as it was."""
     before = rows(box, granularity="daily", **{"analytics.fields": "likes"})

@@ -9,7 +9,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from tests.refusals import Refusal, make_refusal_test
-from tests.support import HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox, data_of
+from tests.support import HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox, body_of, data_of
 from tests.support_replay import NOW
 
 SETTINGS = {"dataset": "small", "freeze": NOW}
@@ -19,6 +19,7 @@ THIRD = "2790441185"
 PAIR = f"{USER}-{OTHER}"
 GROUP = "1990226317110001664"
 """The group of the fixtures; the other user has left it."""
+NO_GROUP = "1990226317110001665"
 CHATS = "/2/dm_conversations"
 PATH = f"{CHATS}/with/{OTHER}/messages"
 REPLY = "1990181773551677440"
@@ -111,16 +112,18 @@ def test_group(box: Sandbox) -> None:
 
 
 @pytest.mark.parametrize(
-    ("others", "status"),
+    ("others", "message"),
     [
-        ([OTHER], 400), ([OTHER, THIRD], 201), ([str(number) for number in range(1, 50)], 404),
-        ([str(number) for number in range(1, 51)], 400),
+        (1, "$.participant_ids: there must be a minimum of 2 items in the array"),
+        (49, "Could not find user with id: [1]."),
+        (50, "$.participant_ids: there must be a maximum of 49 items in the array"),
     ],
-    ids=["1", "2", "49", "50"],
-)  # fmt: skip
-def test_size_of_a_group(box: Sandbox, others: list[str], status: int) -> None:
-    """A group has 2 to 49 others, who are looked up after their number."""
-    assert status == gather(box, *others).status_code
+)
+def test_size_of_a_group(box: Sandbox, others: int, message: str) -> None:
+    """A group has 2 to 49 others; one who is unknown is refused as what a body names is: 400."""
+    answer = gather(box, *map(str, range(1, others + 1)))
+    assert [message] == [each["message"] for each in body_of(answer, 400)["errors"]]
+    assert 201 == gather(box, OTHER, THIRD).status_code
 
 
 def test_a_group_that_a_user_left(box: Sandbox) -> None:
@@ -245,6 +248,36 @@ def test_events_of_others(box: Sandbox) -> None:
     assert 5 == read(box)["meta"]["result_count"]
 
 
+@pytest.mark.parametrize("expansion", ["referenced_posts", "referenced_posts.id"])
+def test_posts_that_messages_refer_to(box: Sandbox, expansion: str) -> None:
+    """Both names of the expansion, the newer one too, bring the posts of an event."""
+    post = "1712850617439551492"
+    box.change("direct_messages", REPLY, referenced_posts=[{"id": post}])
+
+    found = box.read(f"/2/dm_events/{REPLY}", expansions=expansion)
+
+    assert [{"id": post}] == found["data"]["referenced_posts"]
+    assert [post] == [each["id"] for each in found["includes"]["posts"]]
+
+
+@pytest.mark.parametrize("path", [
+    f"/2/dm_events/{REPLY[:-1]}", f"{CHATS}/with/99/dm_events", f"{CHATS}/{NO_GROUP}/dm_events",
+])  # fmt: skip
+@pytest.mark.parametrize("wire", ["spec", "recorded", "recorded,missing=200"])
+def test_form_of_what_is_missing(box: Sandbox, path: str, wire: str) -> None:
+    """What is missing has the form of all single records: the problem is also in `errors`."""
+    answer = box.call("GET", path, headers={"X-Mock-Wire": wire})
+    found = answer.get_json()
+    problem = found["errors"][0]
+    rest = {
+        "spec": {"status": 404, **problem},
+        "recorded": {name: problem[name] for name in ("type", "title", "detail")},
+    }.get(wire, {})
+
+    assert {"errors": [problem], **rest} == found
+    assert (200 if wire.endswith("200") else 404) == answer.status_code
+
+
 post = partial(Refusal, f"POST {PATH}")
 PARAMETER: Any = {"shows": {"parameter": "dm_conversation_id"}}
 REFUSED = [
@@ -259,12 +292,12 @@ REFUSED = [
     *(
         Refusal(f"POST {CHATS}/{id_}/messages", f"the conversation {id_}", 404,
                 json={"text": "Hello"}, **PARAMETER)
-        for id_ in ("5", f"{OTHER}-{USER}", f"{THIRD}-{OTHER}", f"5-{USER}", "1-2-3")
+        for id_ in (NO_GROUP, f"{OTHER}-{USER}", f"{THIRD}-{OTHER}", f"5-{USER}")
     ),
     *(
         Refusal(f"GET {CHATS}/{id_}/dm_events", f"the list {id_}", 404,
                 problem="resource-not-found")
-        for id_ in (f"{THIRD}-{OTHER}", "5")
+        for id_ in (f"{THIRD}-{OTHER}", NO_GROUP)
     ),
 ]  # fmt: skip
 test_what_is_refused = make_refusal_test(REFUSED)

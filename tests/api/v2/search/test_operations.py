@@ -252,6 +252,28 @@ def test_times(box: Sandbox, path: str) -> None:
     assert ["coffee 2", "coffee 3"] == find(box, "coffee", path, **times)
 
 
+@pytest.mark.parametrize("path", EVERY)
+@pytest.mark.parametrize("end", ["0001-01-01T00:00:00Z", "2026-11-01T00:00:00Z"])
+def test_an_end_before_all_posts(box: Sandbox, path: str, end: str) -> None:
+    """A window that ends before there were posts finds nothing, also in the year 1."""
+    found = read(box, path, "coffee", end_time=end)
+
+    assert 0 == found["meta"].get("total_post_count", found["meta"].get("result_count"))
+    assert all(each["start"] <= each["end"] for each in found.get("data", ()))
+
+
+def test_no_window_begins_before_1970(box: Sandbox) -> None:
+    """No post is older: pages of counts end there, however early start_time is."""
+    times = {"start_time": "0001-01-01T00:00:00Z", "end_time": "1970-02-15T00:00:00Z"}
+    first = read(box, COUNTS[1], "coffee", **times)
+    last = read(box, COUNTS[1], "coffee", **times, next_token=first["meta"]["next_token"])
+    before = read(box, COUNTS[1], "coffee", **times | {"end_time": "1965-01-01T00:00:00Z"})
+
+    assert "1970-01-01T00:00:00.000Z" == last["data"][0]["start"]
+    assert [False, False] == ["next_token" in each["meta"] for each in (last, before)]
+    assert [] == before["data"]
+
+
 @pytest.mark.parametrize("path", SEARCHES)
 def test_ids(box: Sandbox, path: str) -> None:
     """Only posts between the two ids are found; the times have no effect beside them."""
@@ -272,6 +294,7 @@ def test_ids(box: Sandbox, path: str) -> None:
         ("2026-11-20T12:00:00Z", "2026-11-20T12:00:00Z",
          "'start_time' must be before 'end_time':2026-11-20T12:00Z"),
         ("2026-11-22T12:30:15Z", None, "'start_time' must be before 'end_time', which"),
+        (None, "2026-11-15T12:30:15Z", "'end_time' must be after 2026-11-15T12:30:15Z"),
         ("yesterday", None, "The `start_time` query parameter value [yesterday] is not valid"),
     ],
 )  # fmt: skip
@@ -331,6 +354,26 @@ def test_a_foreign_token(box: Sandbox, path: str) -> None:
 
 
 # -- counts ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("path", "start"), [
+    (COUNTS[0], "2026-11-15T12:30:15.000Z"), (COUNTS[1], "2026-10-23T12:30:15.000Z"),
+])  # fmt: skip
+def test_counts_between_whole_seconds(box: Sandbox, path: str, start: str) -> None:
+    """A window that is not given begins and ends at whole seconds, and so do the pages."""
+    box.advance(seconds=0.453)
+    make(box, "coffee")
+
+    buckets = read(box, path, "coffee", granularity="day")["data"]
+
+    assert (start, "2026-11-22T12:30:15.000Z") == (buckets[0]["start"], buckets[-1]["end"])
+    assert 1 == buckets[-1]["post_count"]
+
+
+def test_pages_of_counts_begin_at_whole_seconds(box: Sandbox) -> None:
+    """A page of 31 days begins 31 days before its end, to the second."""
+    body = read(box, COUNTS[1], "coffee", granularity="day", start_time="2026-01-01T00:00:00Z")
+    assert "2026-10-22T12:30:15.000Z" == body["data"][0]["start"]
 
 
 def test_counts_by_the_hour(box: Sandbox) -> None:

@@ -54,9 +54,9 @@ def test_an_unknown_user(box: Sandbox, path: str, detail: str) -> None:
 
 
 def test_several_users(box: Sandbox) -> None:
-    """Those that are missing are named in errors."""
+    """Each is there once, in whichever case it is named; those that are missing are in errors."""
     body = read(box, f"/2/users?ids={INES},1,{OWN}")
-    named = read(box, "/2/users/by?usernames=northbike_co,nobody_here")
+    named = read(box, "/2/users/by?usernames=northbike_co,nobody_here,Northbike_Co")
 
     assert [INES, OWN] == [user["id"] for user in body["data"]]
     assert [("ids", "1")] == [(each["parameter"], each["value"]) for each in body["errors"]]

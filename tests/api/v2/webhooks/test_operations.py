@@ -223,7 +223,8 @@ class TestRefused:
     @pytest.mark.spec(REPLAY_REQUEST, "JSON body, Content-Type")
     @pytest.mark.spec(REPLAY, "Request: JSON body")
     @pytest.mark.parametrize(
-        "content_type", ["text/plain", "application/x-www-form-urlencoded", "", "application/xml"]
+        "content_type",
+        ["text/plain", "application/x-www-form-urlencoded", "", "application/xml", PROBLEM],
     )
     def test_another_content_type_is_refused(self, desk: Desk, content_type: str) -> None:
         """Only application/json is read."""
@@ -250,6 +251,15 @@ class TestRefused:
         answer = send(desk, body)
         assert {} == faults_in(answer)
         assert 1 == len(answer.get_json()["errors"])
+
+    @pytest.mark.parametrize(
+        ("body", "kind"),
+        [(b'"x"', "string"), (b"null", "null"), (b"true", "boolean"), (b"1", "integer")],
+    )
+    def test_another_kind_of_body_is_named(self, desk: Desk, body: bytes, kind: str) -> None:
+        """What was sent instead of an object is called by its name in JSON."""
+        (error,) = body_of(send(desk, body), 400)["errors"]
+        assert f"The body must be a JSON object or array, got {kind}." == error["message"]
 
 
 class TestWhoMay:
@@ -292,12 +302,13 @@ class TestWhoMay:
         answer = desk.post(webhook_id=webhook_id)
 
         assert (404, PROBLEM) == (answer.status_code, answer.content_type)
-        assert {
+        problem = {
             "type": "http://localhost/2/problems/resource-not-found", "title": "Not Found Error",
-            "detail": f"Could not find webhook with id: [{webhook_id}].", "status": 404,
+            "detail": f"Could not find webhook with id: [{webhook_id}].",
             "parameter": "webhook_id", "value": webhook_id, "resource_id": webhook_id,
             "resource_type": "user",
-        } == answer.get_json()  # fmt: skip
+        }  # fmt: skip
+        assert problem | {"status": 404, "errors": [problem]} == answer.get_json()
         assert "problem.webhook-resource-type" in answer.headers["X-Mock-Assumptions"]
 
     def test_parameters_come_before_the_webhook(self, desk: Desk) -> None:

@@ -1,13 +1,10 @@
 """The machine-readable description of the v2 interface (document A, "What the service does").
 
-It describes all operations, this one included, so the caller that has them all passes the function
-that makes it.
+It describes all operations, this one included, so a server makes it and attaches it to its worlds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime
 from typing import Any
 
 from marshmallow import INCLUDE
@@ -15,11 +12,11 @@ from marshmallow import INCLUDE
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.auth.authenticate import NO_AUTH
 from mock_platform.core.call import Call
+from mock_platform.core.description.views import Description
 from mock_platform.core.envelope import Flat
 from mock_platform.core.fields import Json, ListOf, Text
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.schema import Schema
-from mock_platform.settings import NamesMode, WireChoice
 from mock_platform.world.world import World
 
 DOCUMENT_ADDRESS = public_fact(
@@ -44,19 +41,15 @@ class OpenApiDocument(Schema):
     components = Json()
 
 
-DESCRIPTION_ID = "openapi.get"
+def get(call: Call, world: World) -> dict[str, Any]:
+    """Return the description in the names, on the wire and of the date that the call asks for."""
+    description = world.find_attachment(Description)
+    return description.at(call.base_url, call.names, call.chosen, call.as_of)
 
 
-def make_operation(
-    document: Callable[[str, NamesMode, WireChoice, datetime | None], dict[str, Any]],
-) -> Operation:
-    """Return the operation; `document` is called with base address, names, wire and a date."""
-
-    def get(call: Call, world: World) -> dict[str, Any]:
-        return document(call.base_url, call.names, call.chosen, call.as_of)
-
-    return Operation(
-        id=DESCRIPTION_ID,
+OPERATIONS = (
+    Operation(
+        id="openapi.get",
         method="GET",
         path="/2/openapi.json",
         handler=get,
@@ -66,4 +59,5 @@ def make_operation(
         auth=NO_AUTH,
         origin=Origin.PUBLIC_FACT,
         assumptions=(DOCUMENT_ADDRESS,),
-    )
+    ),
+)
