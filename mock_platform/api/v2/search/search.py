@@ -398,7 +398,7 @@ def count_by_time(
     """
     step = _STEPS[granularity]
     last = min(window.end, now.replace(microsecond=0))
-    if last < window.start:  # it ends before the last seven days, or before there were posts
+    if last < window.start:  # it ends before there were posts
         return []
     first = _round_down(window.start, granularity)
     # A month has 44,640 minutes: each edge is written once, and faster without its time zone.

@@ -252,7 +252,7 @@ def test_times(box: Sandbox, path: str) -> None:
     assert ["coffee 2", "coffee 3"] == find(box, "coffee", path, **times)
 
 
-@pytest.mark.parametrize("path", EVERY)
+@pytest.mark.parametrize("path", [ALL, COUNTS[1]])
 @pytest.mark.parametrize("end", ["0001-01-01T00:00:00Z", "2026-11-01T00:00:00Z"])
 def test_an_end_before_all_posts(box: Sandbox, path: str, end: str) -> None:
     """A window that ends before there were posts finds nothing, also in the year 1."""
