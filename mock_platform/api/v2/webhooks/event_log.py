@@ -12,8 +12,6 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, Unpack, get_args
 
-from msgspec.structs import replace
-
 from mock_platform.api.v2.release_history import explain_unknown_name, find_event_name
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
@@ -416,7 +414,7 @@ def _make_webhook_not_found(webhook_id: str) -> ProblemFailure:
         resource_id=webhook_id,
         resource_type="user",
     )
-    return ProblemFailure(replace(value, repeated=True), WEBHOOK_NOT_A_RESOURCE_TYPE)
+    return ProblemFailure(value, WEBHOOK_NOT_A_RESOURCE_TYPE)
 
 
 def _make_conflict(call: Call, running: Record) -> ProblemFailure:
