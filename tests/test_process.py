@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import re
 from contextlib import nullcontext, suppress
 
 import pytest
@@ -38,6 +39,19 @@ def test_garbage_collection_goes_on_as_it_was(
         raise ZeroDivisionError
 
     assert gc.isenabled() is enabled
+
+
+def test_two_threads_may_load_at_the_same_time() -> None:
+    """Whoever ends last, nothing stays as it was set for the time of loading."""
+    compile_ = re.compile
+    first, second = load_quickly(), load_quickly()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    second.__exit__(None, None, None)
+
+    assert re.compile is compile_
+    assert gc.isenabled()
 
 
 def test_a_program_keeps_only_what_it_wants() -> None:

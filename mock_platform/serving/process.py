@@ -52,6 +52,9 @@ def load_quickly(*, keep: bool = True) -> Iterator[None]:
     # marshmallow has such a pattern, for addresses of mail, which no schema here has. The pattern
     # works as before for whoever does check an address, and those of other modules are not touched.
     compile_, runs = re.compile, gc.isenabled()
+    if compile_.__module__ != re.__name__:  # another thread is here: what it set, it sets back
+        yield
+        return
 
     def compile_later(pattern: Any, flags: int = 0) -> Any:
         frame = inspect.currentframe()
