@@ -194,6 +194,7 @@ def test_a_fault_is_told_and_the_others_go_on(
     kitchen.world.clock.advance(60)
 
     kitchen.wait_for("baking:BREAD")
+    kitchen.looked()
     assert ["broken"] == [str(fault) for fault in kitchen.faults]
     kitchen.faults.clear()
 
