@@ -32,7 +32,7 @@ from mock_platform.core import installed as shipped
 from mock_platform.core.address import may_be_of_agent
 from mock_platform.core.assumptions import Assumption, register
 from mock_platform.core.auth.authenticate import CORE_ASSUMPTIONS
-from mock_platform.core.auth.lookup import WorldCredentials, credential_hints
+from mock_platform.core.auth.lookup import CREDENTIAL_TABLES, WorldCredentials, credential_hints
 from mock_platform.core.call import Call, Challenge, Reply
 from mock_platform.core.cluster_peers import Alone, Peers
 from mock_platform.core.description.openapi import V2_VERSION, describe
@@ -101,7 +101,7 @@ from mock_platform.world.store.errors import (
 from mock_platform.world.store.interface import Change
 from mock_platform.world.store.memory import Base
 from mock_platform.world.world import StoreMaker, World
-from mock_platform.world.worlds import Owners, Worlds
+from mock_platform.world.worlds import CredentialIndex, Owners, Worlds
 
 if TYPE_CHECKING:
     from mock_platform.core.agents import AgentServers
@@ -186,17 +186,17 @@ class Platform:
             limit=settings.max_worlds,
             store=store,
             prepare=self._prepare_world,
-            credentials=self._credentials.compare,
+            credentials=CredentialIndex(CREDENTIAL_TABLES, self._credentials.compare),
             owners=owners,
         )
         self.peers: Peers = Alone()
         """The other processes of the server."""
         self.deliverer = deliverer(settings.delivery, self._report_error)
         """Delivers to webhooks; starts its threads with the first delivery."""
-        self.on_world(self.deliverer.attach)
-        self.on_world(self._attach_parts)
-        self.on_world(accept_when_public)
-        self.on_world(record_changes)
+        for prepare in (
+            self.deliverer.attach, self._attach_parts, accept_when_public, record_changes
+        ):  # fmt: skip
+            self.on_world(prepare)
         self.worlds.dropped_listeners += [
             self.deliverer.detach,
             lambda world: world.find_attachment(OpenStreams).close("world_removed"),
@@ -221,6 +221,8 @@ class Platform:
         self._requests = itertools.count(1)
         self.observers: list[Callable[[JournalEntry], None]] = []
         """Called with each entry of every journal, after the reply was made: for metrics."""
+        self.warning_observers: list[Callable[[JournalEntry], None]] = []
+        """Called with each entry that has warnings, likewise."""
         self.shadow: Callable[[], dict[str, Any]] | None = None
         """Return how another service answers differently, if requests are sent there as well."""
         self.stray_listeners: list[Callable[[Call, str], None]] = []
@@ -509,6 +511,9 @@ class Platform:
         world.journal.add(entry)
         for observe in self.observers:
             observe(entry)
+        if entry.coded_warnings:
+            for observe in self.warning_observers:
+                observe(entry)
         if world.closed:  # dropped while it answered
             self._stray(call, world.name)
 

@@ -15,9 +15,8 @@ from importlib import import_module
 from msgspec.structs import replace
 
 from mock_platform.api import ads, v2
-from mock_platform.api.ads.conventions import ACCOUNT_SCOPE, READ_ONLY
+from mock_platform.api.ads.conventions import ACCOUNT_SCOPE, READ_ONLY, USER_RIGHTS
 from mock_platform.api.ads.lists import SORT_BY
-from mock_platform.api.ads.user_rights import USER_RIGHTS
 from mock_platform.api.v2 import prices
 from mock_platform.api.v2.release_history import NAMES_EFFECTIVE, PUBLIC_NAMES
 from mock_platform.core import assumptions

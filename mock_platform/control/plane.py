@@ -47,7 +47,8 @@ class ControlPlane:
         self.costs = CostRecorder(platform)
         """What calls would have cost."""
         self._sessions = Sessions(lambda: platform.peers)
-        platform.observers += [self.coverage.observe, self.warnings.observe]
+        platform.observers.append(self.coverage.observe)
+        platform.warning_observers.append(self.warnings.observe)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one WSGI request."""

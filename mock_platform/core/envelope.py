@@ -16,7 +16,6 @@ from mock_platform.core.call import Call, LiveBody, Reply
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.pairs import Pairs
 from mock_platform.settings import Settings
-from mock_platform.world.store.interface import Record
 
 JsonObject = dict[str, Any]
 JSON = "application/json; charset=utf-8"
@@ -49,11 +48,6 @@ class Returns(Protocol):
 
     def reply(self, call: Call, result: Any) -> Reply:
         """Return the reply for the result of a handler."""
-
-
-def remove_internal_keys(record: Record) -> Record:
-    """Return a record without the mock's own keys."""
-    return {key: value for key, value in record.items() if key[0] != "_"}
 
 
 @runtime_checkable

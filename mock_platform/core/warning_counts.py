@@ -1,12 +1,7 @@
-"""Counts warnings for summaries: which code, on which operation, how often, with an example.
-
-Like the counts of the coverage they belong to the server: a reset of a world, a full journal and
-the end of a world leave them.
-"""
+"""Counts warnings for summaries: which code, on which operation, how often, with an example."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,12 +9,10 @@ from urllib.parse import urlsplit
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from mock_platform.core.world_counts import WorldCounts
 from mock_platform.world import redact
 from mock_platform.world.journal import JournalEntry
 
-MAX_WORLDS = 1000
-"""Worlds with counts of their own; beyond that, the oldest world is added to `EARLIER`."""
-EARLIER = "(earlier worlds)"
 _MAX_ADDRESS = 300
 """Characters of an address in an example."""
 
@@ -53,18 +46,19 @@ class _Tally(Struct):
 
 
 class WarningRecorder:
-    """The counts of one server. Safe for concurrent use; to be one of a platform's observers."""
+    """The counts of one server. Safe for concurrent use."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._worlds: dict[str, _Tally] = {}
+        self._counts = WorldCounts(_Tally, _Tally.add)
+        self.worlds = self._counts.list_worlds
+        """Return the names of the worlds that had warnings."""
+        self.clear = self._counts.clear
+        """Forget the counts of a world, or of all worlds."""
 
     def observe(self, entry: JournalEntry) -> None:
-        """Count the warnings of a journal entry; each code once."""
-        if not entry.coded_warnings:
-            return
-        with self._lock:
-            tally = self._worlds.get(entry.world) or self._new_world(entry.world)
+        """Count the warnings of a journal entry that has some; each code once."""
+        with self._counts.lock:
+            tally = self._counts.find(entry.world)
             tally.requests += 1
             for code, text in dict(reversed(entry.coded_warnings)).items():
                 key = (code, entry.operation or "")
@@ -75,11 +69,7 @@ class WarningRecorder:
 
     def document(self, world: str | None = None) -> WarningDocument:
         """Return the counts of a world, or of all worlds together, the most frequent first."""
-        merged = _Tally()
-        with self._lock:
-            for name, tally in self._worlds.items():
-                if world is None or name == world:
-                    merged.add(tally)
+        merged = self._counts.merge(world)
         rows = [
             {
                 "code": code,
@@ -90,26 +80,6 @@ class WarningRecorder:
             for (code, operation), count in merged.counts.items()
         ]
         return {"requests": merged.requests, "warnings": _sort(rows)}
-
-    def worlds(self) -> list[str]:
-        """Return the names of the worlds that had warnings."""
-        with self._lock:
-            return list(self._worlds)
-
-    def clear(self, world: str | None = None) -> None:
-        """Forget the counts of a world, or of all worlds."""
-        with self._lock:
-            if world is None:
-                self._worlds.clear()
-            else:
-                self._worlds.pop(world, None)
-
-    def _new_world(self, name: str) -> _Tally:
-        if len(self._worlds) >= MAX_WORLDS:
-            oldest = next(known for known in self._worlds if known != EARLIER)
-            self._worlds.setdefault(EARLIER, _Tally()).add(self._worlds.pop(oldest))
-        made = self._worlds[name] = _Tally()
-        return made
 
 
 def merge_warnings(documents: Iterable[WarningDocument]) -> WarningDocument:

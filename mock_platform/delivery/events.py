@@ -28,12 +28,11 @@ from mock_platform.api.v2.release_history import (
 from mock_platform.api.v2.streams.open_streams import OpenStreams
 from mock_platform.api.v2.streams.stream import Stream
 from mock_platform.api.v2.webhooks.event_log import EVENTS, request_delivery
-from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.errors import BadEvent, describe_unknown_field
 from mock_platform.core.tables.table import Table, find_missing_references
 from mock_platform.delivery.sender import Receiver, find_receiver
 from mock_platform.world.clock import parse_instant, parse_relative, wire_millis
-from mock_platform.world.store.interface import Record
+from mock_platform.world.store.interface import Record, remove_internal_keys
 from mock_platform.world.world import World
 
 GIVEN = frozenset(EVENTS.fields) - {"id", "_product", "_attempted", "_filter", "_event_uuid"}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -157,6 +157,14 @@ class OwnersInMemory:
                 del self._worlds[credential]
 
 
+class CredentialIndex(NamedTuple):
+    """What in the changes of worlds concerns their credentials."""
+
+    tables: Collection[str]
+    compare: Callable[[Change], Iterable[tuple[str, bool]]]
+    """Return each credential that a change removed (`False`) or added (`True`)."""
+
+
 class Worlds:
     """The worlds of a server. `default` always exists."""
 
@@ -170,7 +178,7 @@ class Worlds:
         limit: int = 1000,
         store: StoreMaker | None = None,
         prepare: Callable[[World], None] | None = None,
-        credentials: Callable[[Change], Iterable[tuple[str, bool]]] | None = None,
+        credentials: CredentialIndex | None = None,
         owners: Owners | None = None,
     ) -> None:
         self.blueprint = blueprint
@@ -342,7 +350,7 @@ class Worlds:
     ) -> None:
         """Set up the start of a world, and store it."""
         if self._credentials is not None:
-            world.on_commit(self._index)
+            world.on_commit(self._index, self._credentials.tables)
         if self._prepare is not None:
             self._prepare(world)
         if world.store.kept is not None:  # it began long ago
@@ -369,7 +377,7 @@ class Worlds:
     def _index(self, world: World, changes: Iterable[Change]) -> None:
         assert self._credentials is not None
         for change in changes:
-            for credential, held in self._credentials(change):
+            for credential, held in self._credentials.compare(change):
                 if held:
                     self.owners.add(credential, world.name)
                 else:

@@ -7,8 +7,6 @@ from datetime import UTC, datetime
 import pytest
 
 from mock_platform.core.warning_counts import (
-    EARLIER,
-    MAX_WORLDS,
     WarningRecorder,
     count_requests,
     describe_warnings,
@@ -39,7 +37,6 @@ def test_warnings_are_counted_by_code_and_operation() -> None:
     recorder.observe(entry(("a", "first"), ("a", "second"), number=1))
     recorder.observe(entry(("a", "third"), ("b", "other"), number=2))
     recorder.observe(entry(("a", "elsewhere"), number=3, operation=None))
-    recorder.observe(entry(number=4))
 
     document = recorder.document()
 
@@ -64,18 +61,6 @@ def test_worlds_are_counted_apart_and_together() -> None:
     assert (["w2"], 1) == (recorder.worlds(), recorder.document()["requests"])
     recorder.clear()
     assert {"requests": 0, "warnings": []} == recorder.document()
-
-
-@pytest.mark.parametrize(("worlds", "first"), [(MAX_WORLDS, "w0"), (MAX_WORLDS + 1, "w1")])
-def test_the_number_of_worlds_is_bounded(worlds: int, first: str) -> None:
-    """Beyond it the oldest world is counted with the earlier ones; no request is lost."""
-    recorder = WarningRecorder()
-    for number in range(worlds):
-        recorder.observe(entry(("a", "x"), world=f"w{number}"))
-
-    assert first == recorder.worlds()[0]
-    assert (EARLIER in recorder.worlds()) == (worlds > MAX_WORLDS)
-    assert worlds == recorder.document()["requests"]
 
 
 def test_examples_are_short_and_have_no_credentials() -> None:

@@ -29,7 +29,6 @@ from mock_platform.api.ads.resource import Resource
 from mock_platform.core.assumptions import Assumption, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.decode import make_reader
-from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.failures.errors import (
     AdsError,
     AdsFailure,
@@ -50,7 +49,7 @@ from mock_platform.core.operation import (
 from mock_platform.core.schema import Schema
 from mock_platform.core.unread import Shape, UnknownKeys, report
 from mock_platform.settings import Settings
-from mock_platform.world.store.interface import Record
+from mock_platform.world.store.interface import Record, remove_internal_keys
 from mock_platform.world.world import World
 
 OPERATION_ERRORS = settled(

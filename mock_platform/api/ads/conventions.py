@@ -17,7 +17,7 @@ from mock_platform.core.assumptions import Assumption, public_fact, settled
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.description.schemas import REQUEST_ECHO
-from mock_platform.core.envelope import Returns, remove_internal_keys
+from mock_platform.core.envelope import Returns
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import (
@@ -31,7 +31,7 @@ from mock_platform.core.operation import (
     Particulars,
 )
 from mock_platform.settings import Settings
-from mock_platform.world.store.interface import Record
+from mock_platform.world.store.interface import Record, remove_internal_keys
 from mock_platform.world.world import World
 
 JsonObject = dict[str, Any]
@@ -66,6 +66,17 @@ READ_ONLY = public_fact(
     "Writes with a token or app that may only read answer 403 READONLY_CLIENT_APPLICATION.",
     "section 1, code list",
 )
+
+USER_RIGHTS = public_fact(
+    "ads.user-rights",
+    "What belongs to campaigns is changed by ACCOUNT_ADMIN and AD_MANAGER alone, and read by "
+    "CREATIVE_MANAGER and CAMPAIGN_ANALYST too; others get 403 ACTION_NOT_ALLOWED. A user without "
+    "an entry in the account's _user_access is ACCOUNT_ADMIN.",
+    "adjacent operations, sections 1 and 9",
+)
+_DEFAULT_PERMISSIONS = ("ACCOUNT_ADMIN", "POST_COMPOSER")
+_WRITERS = frozenset({"ACCOUNT_ADMIN", "AD_MANAGER"})
+_READERS = _WRITERS | {"CREATIVE_MANAGER", "CAMPAIGN_ANALYST"}
 
 MAX_BYTES = 5_000_000
 """Maximum size of a body in bytes (Limits)."""
@@ -145,6 +156,37 @@ class Several(Struct, frozen=True):
         shown = [remove_internal_keys(record) for record in result]
         body = {"request": {"params": call.echo}, "data": shown, "total_count": len(shown)}
         return Reply(self.status, dumps(body), [JSON_TYPE])
+
+
+class Typed(Struct, frozen=True):
+    """Rows under `data`, with `data_type` and the numbers that the handler adds to it."""
+
+    schema: type[Schema]
+    data_type: str
+    members: tuple[str, ...] = ("data",)
+    """`data` and the names of the numbers before and after it, in the order of the answer."""
+    status: int = 200
+    media_type: str = "application/json"
+
+    def describe_body(self, data: JsonObject) -> JsonObject:
+        """Return the JSON Schema of the body: its kind, numbers, rows and the request."""
+        members: JsonObject = {name: {"type": "integer", "minimum": 0} for name in self.members}
+        members["data"] = {"type": "array", "items": data}
+        required = {"data_type": {"const": self.data_type}, **members, "request": REQUEST_ECHO}
+        return {
+            "type": "object",
+            "properties": required,
+            "required": list(required),
+            "additionalProperties": False,
+        }
+
+    def make_body(self, call: Call, result: Mapping[str, Any]) -> JsonObject:
+        """Return the body for `data` and the numbers of a result."""
+        return {"data_type": self.data_type, **result, "request": {"params": call.echo}}
+
+    def reply(self, call: Call, result: Mapping[str, Any]) -> Reply:
+        """Return the reply for `data` and the numbers of a result."""
+        return Reply(self.status, dumps(self.make_body(call, result)), [JSON_TYPE])
 
 
 class Data(Struct, frozen=True):
@@ -260,6 +302,33 @@ def find_account(
     return account
 
 
+def find_permissions(account: Record, user_id: str) -> Sequence[str]:
+    """Return the permissions of a user of an account."""
+    for entry in account.get("_user_access", ()):
+        if entry["user_id"] == user_id:
+            return tuple(entry["permissions"])
+    return _DEFAULT_PERMISSIONS
+
+
+def may_use_campaigns(call: Call, world: World) -> None:
+    """Check, as a gate, that the user has the right to read, or to change, campaigns.
+
+    Raises:
+        AdsFailure: ACTION_NOT_ALLOWED (403).
+    """
+    assert call.account is not None
+    assert call.caller.user is not None
+    reads = call.method in {"GET", "HEAD"}
+    permissions = find_permissions(call.account, call.caller.user["id"])
+    if (_READERS if reads else _WRITERS).isdisjoint(permissions):
+        call.assume(USER_RIGHTS)
+        what = "read" if reads else "change"
+        held = ", ".join(permissions)
+        raise fail(
+            "ACTION_NOT_ALLOWED", f"A user with the permissions {held} may not {what} campaigns"
+        )
+
+
 def require_feature(call: Call, key: str) -> None:
     """Check that the account of the call has this feature.
 
@@ -369,37 +438,3 @@ def _public_limits(method: str, path: str, most_reads: int | None) -> list[Limit
     if ":account_id" not in path:
         return [Limit("global reads", most_reads or 5, 900, source="public")]
     return [Limit("account reads", most_reads or 2_000, 900, per="account", source="public")]
-
-
-# Answers of the advertising interface that name the kind of their data: analytics.
-
-
-class Typed(Struct, frozen=True):
-    """Rows under `data`, with `data_type` and the numbers that the handler adds to it."""
-
-    schema: type[Schema]
-    data_type: str
-    members: tuple[str, ...] = ("data",)
-    """`data` and the names of the numbers before and after it, in the order of the answer."""
-    status: int = 200
-    media_type: str = "application/json"
-
-    def describe_body(self, data: JsonObject) -> JsonObject:
-        """Return the JSON Schema of the body: its kind, numbers, rows and the request."""
-        members: JsonObject = {name: {"type": "integer", "minimum": 0} for name in self.members}
-        members["data"] = {"type": "array", "items": data}
-        required = {"data_type": {"const": self.data_type}, **members, "request": REQUEST_ECHO}
-        return {
-            "type": "object",
-            "properties": required,
-            "required": list(required),
-            "additionalProperties": False,
-        }
-
-    def make_body(self, call: Call, result: Mapping[str, Any]) -> JsonObject:
-        """Return the body for `data` and the numbers of a result."""
-        return {"data_type": self.data_type, **result, "request": {"params": call.echo}}
-
-    def reply(self, call: Call, result: Mapping[str, Any]) -> Reply:
-        """Return the reply for `data` and the numbers of a result."""
-        return Reply(self.status, dumps(self.make_body(call, result)), [JSON_TYPE])

@@ -136,7 +136,8 @@ def credential_hints(call: Call) -> Iterator[str]:
 # client that sends one of them needs no header and no path prefix. The credentials of the
 # fixtures exist in every world, so they choose none.
 
-_TABLES = ("apps", "tokens")
+CREDENTIAL_TABLES = ("apps", "tokens")
+"""Whose records have credentials."""
 _APP_CREDENTIALS = ("consumer_key", "consumer_secret", "client_id", "client_secret")
 _DRAWN = re.compile(r"(?<![A-Za-z0-9%])[0-9]+-|A{8,}|%[0-9A-Fa-f]{2}|([A-Za-z0-9]{1,64})")
 """The parts of a credential: a user id in front, a run that begins bearer tokens and an encoded
@@ -159,8 +160,6 @@ class WorldCredentials:
 
     def compare(self, change: Change) -> Sequence[tuple[str, bool]]:
         """Return each credential that a change removed (`False`) or added (`True`)."""
-        if change.table not in _TABLES:
-            return ()
         # Most changes of apps and tokens leave the credentials as they are, for instance a token
         # that is used up; the index of owners is then not touched.
         before = _credentials_of(change.table, change.key, change.before)
@@ -210,6 +209,6 @@ def _credentials_of(table: str, key: str, record: object) -> list[str]:
 
 
 def _list_credentials(base: Base) -> Iterable[str]:
-    for name in _TABLES:
+    for name in CREDENTIAL_TABLES:
         for key, row in base.rows.get(name, {}).items():
             yield from _credentials_of(name, key, row.record)

@@ -22,6 +22,7 @@ from mock_platform.api.v2.posts.creation import mentions_user
 from mock_platform.api.v2.prices import POST_CREATE, POST_READ, USER_READ
 from mock_platform.api.v2.release_history import canonicalize_name
 from mock_platform.core.operation import Operation, Price
+from mock_platform.core.world_counts import WorldCounts
 from mock_platform.platform import Platform
 from mock_platform.verification.costs.document import (
     By,
@@ -320,10 +321,6 @@ def _list_ids(body: Any, price: Price) -> Iterator[_Resource]:
         yield price.of, str(data["id"])
 
 
-MAX_WORLDS = 1000
-"""Worlds whose earlier costs are kept apart; those of older ones are added to `EARLIER`."""
-EARLIER = "(earlier worlds)"
-
 _Sums = Mapping[Key, Sum]
 
 
@@ -341,8 +338,7 @@ class CostRecorder:
         """
         self._platform = platform
         self._prices = read_prices(platform.settings.prices)
-        self._lock = threading.Lock()
-        self._earlier: dict[str, dict[Key, Sum]] = {}
+        self._earlier: WorldCounts[dict[Key, Sum]] = WorldCounts(dict, _add)
         """The costs that worlds had when they were reset or dropped."""
         self._tests: dict[str, str] = {}
         """The tests that have worlds, by the names of these, where somebody said it."""
@@ -361,8 +357,7 @@ class CostRecorder:
 
     def document_of_all(self, world: str | None = None, by: By = "test") -> CostsDocument:
         """Return all costs of a world of this name, or of all worlds, whatever became of them."""
-        with self._lock:
-            parts = [(name, dict(sums)) for name, sums in self._earlier.items()]
+        parts = list(self._earlier.read_each(dict).items())
         parts += [
             (each.name, each.find_attachment(CostLedger).read()) for each in self._platform.worlds
         ]
@@ -376,8 +371,7 @@ class CostRecorder:
 
     def worlds(self) -> list[str]:
         """Return the names of the worlds that had costs before they were reset or dropped."""
-        with self._lock:
-            return list(self._earlier)
+        return self._earlier.list_worlds()
 
     @cached_property
     def _operations(self) -> Mapping[str, Any]:
@@ -409,13 +403,9 @@ class CostRecorder:
         self._keep(world.name, world.find_attachment(CostLedger).close())
 
     def _keep(self, name: str, sums: _Sums) -> None:
-        if not sums:
-            return
-        with self._lock:
-            if name not in self._earlier and len(self._earlier) >= MAX_WORLDS:
-                oldest = next(known for known in self._earlier if known != EARLIER)
-                _add(self._earlier.setdefault(EARLIER, {}), self._earlier.pop(oldest))
-            _add(self._earlier.setdefault(name, {}), sums)
+        if sums:
+            with self._earlier.lock:
+                _add(self._earlier.find(name), sums)
 
 
 def _add(sums: dict[Key, Sum], more: _Sums) -> None:

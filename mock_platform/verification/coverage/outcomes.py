@@ -1,25 +1,20 @@
 """How often clients exercised each outcome of each operation.
 
-The outcomes are counted request by request, for a few dictionary look-ups each. The counts belong
-to the server: a reset of a world, a full journal and the end of a world leave them, so that a whole
-test run adds up.
+The outcomes are counted request by request, for a few dictionary look-ups each.
 """
 
 from __future__ import annotations
 
-import threading
 from typing import TypeVar
 
 from msgspec import Struct, field
 
+from mock_platform.core.world_counts import WorldCounts
 from mock_platform.scenario.outcomes import Outcome, find_codes
 from mock_platform.world.journal import JournalEntry
 
 _Key = TypeVar("_Key")
 
-MAX_WORLDS = 1000
-"""Worlds with counts of their own; beyond that, the oldest world is added to `EARLIER`."""
-EARLIER = "(earlier worlds)"
 MAX_OUTCOMES = 256
 """Different outcomes kept for an operation of a world; more share one, without a code."""
 
@@ -54,8 +49,11 @@ class Recorder:
     """The counts of one server. Safe for concurrent use; to be one of a platform's observers."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._worlds: dict[str, Tallies] = {}
+        self._counts: WorldCounts[Tallies] = WorldCounts(dict, _add)
+        self.tallies = self._counts.merge
+        """Return a copy of the counts of a world, or of all worlds together."""
+        self.clear = self._counts.clear
+        """Forget the counts of a world, or of all worlds."""
 
     def observe(self, entry: JournalEntry) -> None:
         """Count the request of a journal entry, unless a user's own route answered it."""
@@ -64,10 +62,8 @@ class Recorder:
         status = entry.status
         found = ("",) if status < 400 else find_codes(status, entry.response_body)
         name = entry.operation or ""
-        with self._lock:
-            tallies = self._worlds.get(entry.world)
-            if tallies is None:
-                tallies = self._new_world(entry.world)
+        with self._counts.lock:
+            tallies = self._counts.find(entry.world)
             tally = tallies.get(name)
             if tally is None:
                 tally = tallies[name] = Tally()
@@ -85,36 +81,9 @@ class Recorder:
 
     def worlds(self) -> dict[str, int]:
         """Return the worlds that had requests, with the number of these."""
-        with self._lock:
-            return {
-                name: sum(tally.requests for tally in tallies.values())
-                for name, tallies in self._worlds.items()
-            }
-
-    def tallies(self, world: str | None = None) -> Tallies:
-        """Return a copy of the counts of a world, or of all worlds together."""
-        merged: Tallies = {}
-        with self._lock:
-            for name, tallies in self._worlds.items():
-                if world is None or name == world:
-                    _add(merged, tallies)
-        return merged
-
-    def clear(self, world: str | None = None) -> None:
-        """Forget the counts of a world, or of all worlds."""
-        with self._lock:
-            if world is None:
-                self._worlds.clear()
-            else:
-                self._worlds.pop(world, None)
-
-    def _new_world(self, name: str) -> Tallies:
-        if len(self._worlds) >= MAX_WORLDS:
-            oldest = next(known for known in self._worlds if known != EARLIER)
-            _add(self._worlds.setdefault(EARLIER, {}), self._worlds.pop(oldest))
-        made: Tallies = {}
-        self._worlds[name] = made
-        return made
+        return self._counts.read_each(
+            lambda tallies: sum(tally.requests for tally in tallies.values())
+        )
 
 
 def list_outcomes(tally: Tally) -> dict[Outcome, int]:

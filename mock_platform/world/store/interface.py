@@ -16,6 +16,7 @@ from msgspec import Struct
 _WORD = re.compile(r"[^\W_]+")
 
 Record = dict[str, Any]
+"""In wire form; keys that begin with `_` are of the mock's own, and never served."""
 Match = Mapping[str, Any]
 """Fields that must equal the given values, all of them."""
 
@@ -23,6 +24,11 @@ Position = tuple[Any, int]
 """The place of an entry in an order: its sort key and its sequence number. Stays valid after
 deletions.
 """
+
+
+def remove_internal_keys(record: Record) -> Record:
+    """Return a record without the mock's own keys."""
+    return {key: value for key, value in record.items() if key[0] != "_"}
 
 
 class Order(Struct, frozen=True):

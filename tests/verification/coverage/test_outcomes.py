@@ -2,12 +2,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
-
 from mock_platform.verification.coverage.outcomes import (
-    EARLIER,
     MAX_OUTCOMES,
-    MAX_WORLDS,
     Recorder,
     list_outcomes,
 )
@@ -75,20 +71,6 @@ def test_clear() -> None:
     assert {"b": 1} == recorder.worlds()
     recorder.clear()
     assert {} == recorder.worlds()
-
-
-@pytest.mark.parametrize(("more", "kept"), [(0, False), (1, True)])
-def test_worlds_are_bounded(more: int, kept: bool) -> None:
-    """Beyond the bound the oldest world joins the earlier ones, and no count is lost."""
-    recorder = Recorder()
-    for number in range(MAX_WORLDS + more):
-        recorder.observe(journal_entry(world=f"w{number}"))
-
-    worlds = recorder.worlds()
-
-    assert kept == (EARLIER in worlds)
-    assert kept == ("w0" not in worlds)
-    assert MAX_WORLDS + more == sum(worlds.values())
 
 
 def test_outcomes_are_bounded() -> None:

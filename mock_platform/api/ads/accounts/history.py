@@ -12,12 +12,11 @@ from mock_platform.api.ads.conventions import Many, ads, require_allowlist
 from mock_platform.api.ads.lists import NEXT_CURSOR, OrderedTimes, PageOf, list_parameters, paginate
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.faults import expected, refuse
 from mock_platform.core.fields import Choice, Instant, Text
 from mock_platform.core.operation import Echo, Example, Operation
 from mock_platform.world.clock import parse_instant, wire_seconds
-from mock_platform.world.store.interface import Record
+from mock_platform.world.store.interface import Record, remove_internal_keys
 from mock_platform.world.world import World
 
 # Writes an account's history: an entry for each entity that an operation creates or changes.

@@ -10,12 +10,11 @@ from mock_platform.api.ads.lists import PageOf
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.codes import list_currencies
-from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.fields import Choice, Flag, Integer, ListOf, Text
 from mock_platform.core.operation import Operation, Origin, locate_declaration
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
-from mock_platform.world.store.interface import Record
+from mock_platform.world.store.interface import Record, remove_internal_keys
 from mock_platform.world.world import World
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from mock_platform.api.ads.user_rights import COMPOSER, MAY_COMPOSE, PERMISSIONS
 from mock_platform.core.fields import Choice, Instant, Integer, Json, ListOf, Nested, Text
 from mock_platform.core.schema import Schema, Stamped
 from mock_platform.core.tables.table import Reference, Table
@@ -20,6 +19,19 @@ INDUSTRY_TYPES = (
     "AGENCY", "BUSINESS_TO_BUSINESS", "ONLINE_SERVICES", "EDUCATION", "FINANCIAL", "HEALTH",
     "GOVERNMENT", "MEDIA", "MOBILE", "RESTAURANT", "RETAIL", "TECHNOLOGY", "TRAVEL", "OTHER",
 )  # fmt: skip
+COMPOSER = "POST_COMPOSER"
+PERMISSIONS = (
+    "ACCOUNT_ADMIN",
+    "AD_MANAGER",
+    "CREATIVE_MANAGER",
+    "CAMPAIGN_ANALYST",
+    "ANALYST",
+    "PARTNER_AUDIENCE_MANAGER",
+    COMPOSER,
+)
+"""What a user may be in an account."""
+_MAY_COMPOSE = frozenset(PERMISSIONS[:3])
+"""The permissions beside which POST_COMPOSER may be."""
 PRODUCT_TYPES = ("MEDIA", "PROMOTED_ACCOUNT", "PROMOTED_POSTS")
 
 
@@ -132,8 +144,8 @@ def _check_access(record: Record) -> Iterator[tuple[str, str]]:
         if entry["user_id"] not in record["_users"]:
             text = f"user {entry['user_id']} has permissions but is no user of the account; "
             yield "_user_access", text + "add the id to the field _users, or remove this entry"
-        if COMPOSER in entry["permissions"] and MAY_COMPOSE.isdisjoint(entry["permissions"]):
-            allowed = ", ".join(sorted(MAY_COMPOSE))
+        if COMPOSER in entry["permissions"] and _MAY_COMPOSE.isdisjoint(entry["permissions"]):
+            allowed = ", ".join(sorted(_MAY_COMPOSE))
             yield "_user_access", f"{COMPOSER} needs one of {allowed} beside it"
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from mock_platform.api.ads.accounts.records import PromotableUserRecord
-from mock_platform.api.ads.conventions import Data, ads
+from mock_platform.api.ads.accounts.records import PERMISSIONS, PromotableUserRecord
+from mock_platform.api.ads.conventions import Data, ads, find_permissions
 from mock_platform.api.ads.filters import IdsFilter
 from mock_platform.api.ads.resource import Resource, draw_unused_id, make_timestamps
-from mock_platform.api.ads.user_rights import PERMISSIONS, find_permissions
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, Flag, ListOf, Text

@@ -12,7 +12,7 @@ from mock_platform.api.ads.campaigns.line_item_parts import (
     find_line_item,
     require_product,
 )
-from mock_platform.api.ads.conventions import One, ads, fail, not_found
+from mock_platform.api.ads.conventions import One, ads, fail, may_use_campaigns, not_found
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter
 from mock_platform.api.ads.resource import (
     LINE_ITEM,
@@ -21,7 +21,6 @@ from mock_platform.api.ads.resource import (
     draw_unused_id,
     make_timestamps,
 )
-from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Long, Text

@@ -27,7 +27,7 @@ from mock_platform.api.ads.campaigns.servability import (
     require_room_for_campaign,
 )
 from mock_platform.api.ads.campaigns.spend import USED_UP, measure_spend
-from mock_platform.api.ads.conventions import CORE_READS, fail
+from mock_platform.api.ads.conventions import CORE_READS, fail, may_use_campaigns
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter, PrefixFilter
 from mock_platform.api.ads.lists import OrderedTimes
 from mock_platform.api.ads.resource import (
@@ -39,7 +39,6 @@ from mock_platform.api.ads.resource import (
     find_own,
     make_timestamps,
 )
-from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure

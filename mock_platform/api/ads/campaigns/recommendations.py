@@ -7,9 +7,14 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from mock_platform.api.ads.conventions import One, Several, ads, require_allowlist
+from mock_platform.api.ads.conventions import (
+    One,
+    Several,
+    ads,
+    may_use_campaigns,
+    require_allowlist,
+)
 from mock_platform.api.ads.resource import Resource
-from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, Instant, Json, ListOf, Nested, Text

@@ -42,13 +42,12 @@ from mock_platform.api.v2.media.records import compute_aspect, is_video
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.description.schemas import exclusive
-from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INVALID, missing, unlisted
 from mock_platform.core.fields import Choice, CommaList, Flag, ListOf, Nested, Text
 from mock_platform.core.operation import Example, Location, Operation, Origin
 from mock_platform.core.schema import Schema, Stamped
-from mock_platform.world.store.interface import Record
+from mock_platform.world.store.interface import Record, remove_internal_keys
 from mock_platform.world.world import World
 
 SINGLE_IN_OBJECT = settled(

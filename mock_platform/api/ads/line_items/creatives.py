@@ -24,10 +24,9 @@ from mock_platform.api.ads.campaigns.line_item_parts import (
     require_product,
 )
 from mock_platform.api.ads.campaigns.records import LineItemCuratedCategoryRecord
-from mock_platform.api.ads.conventions import fail, not_found
+from mock_platform.api.ads.conventions import fail, may_use_campaigns, not_found
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter
 from mock_platform.api.ads.resource import LINE_ITEM, Resource, apply_changes, find_own
-from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure

@@ -33,7 +33,7 @@ from mock_platform.api.ads.campaigns.records import (
     derive_standard_delivery,
 )
 from mock_platform.api.ads.campaigns.servability import leave_out_drafts, require_room_for_line_item
-from mock_platform.api.ads.conventions import CORE_READS, One, ads
+from mock_platform.api.ads.conventions import CORE_READS, One, ads, may_use_campaigns
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter, PrefixFilter
 from mock_platform.api.ads.line_items.conditions import CREATION_RULES, RULES, Write
 from mock_platform.api.ads.line_items.creation import (
@@ -52,7 +52,6 @@ from mock_platform.api.ads.line_items.creation import (
     target_app_platforms,
 )
 from mock_platform.api.ads.resource import CAMPAIGN, Resource, apply_changes, declare_activation
-from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsFailure, InvalidParameters

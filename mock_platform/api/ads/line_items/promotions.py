@@ -24,10 +24,9 @@ from mock_platform.api.ads.campaigns.line_item_parts import (
     require_product,
 )
 from mock_platform.api.ads.campaigns.records import PromotedAccountRecord, PromotedPostRecord
-from mock_platform.api.ads.conventions import Several, fail
+from mock_platform.api.ads.conventions import Several, fail, may_use_campaigns
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter
 from mock_platform.api.ads.resource import LINE_ITEM, TIMESTAMPS, Resource, apply_changes
-from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.api.v2.objects.post_text import make_source
 from mock_platform.api.v2.posts.changes import repost
 from mock_platform.core.assumptions import expectation, public_fact

@@ -13,7 +13,7 @@ from typing import Any
 
 from marshmallow import ValidationError, validates_schema
 
-from mock_platform.api.ads.conventions import Data, One, ads, fail
+from mock_platform.api.ads.conventions import Data, One, ads, fail, may_use_campaigns
 from mock_platform.api.ads.measurement.tags import (
     APP_CONVERSIONS,
     ENGAGED,
@@ -22,7 +22,6 @@ from mock_platform.api.ads.measurement.tags import (
     find_window_fault,
     track,
 )
-from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure

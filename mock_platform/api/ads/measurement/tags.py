@@ -7,10 +7,9 @@ from typing import Any
 
 from marshmallow import ValidationError, validates_schema
 
-from mock_platform.api.ads.conventions import fail
+from mock_platform.api.ads.conventions import fail, may_use_campaigns
 from mock_platform.api.ads.filters import IdsFilter
 from mock_platform.api.ads.resource import Resource, draw_unused_id
-from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.faults import Fault

@@ -14,6 +14,7 @@ from mock_platform.api.ads.accounts.history import HISTORY_ENTRIES
 from mock_platform.api.ads.batches import declare_batch
 from mock_platform.api.ads.campaigns.line_item_parts import find_line_item, make_deletion_recorder
 from mock_platform.api.ads.campaigns.records import OPERATORS, TargetingCriterionRecord
+from mock_platform.api.ads.conventions import may_use_campaigns
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter
 from mock_platform.api.ads.resource import LINE_ITEM, TIMESTAMPS, Resource
 from mock_platform.api.ads.targeting.criteria import (
@@ -32,7 +33,6 @@ from mock_platform.api.ads.targeting.criteria import (
     find_errors,
     show_localized,
 )
-from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure

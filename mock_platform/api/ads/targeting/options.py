@@ -18,7 +18,6 @@ from mock_platform.api.ads.lists import NEXT_CURSOR, PageOf, list_parameters, pa
 from mock_platform.api.ads.targeting.criteria import LANGUAGE, LANGUAGE_TEXT
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
-from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.fields import (
     Choice,
     CommaList,
@@ -35,7 +34,7 @@ from mock_platform.core.operation import Example, Handler, Limit, Operation, Ori
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Table
 from mock_platform.world.clock import parse_instant
-from mock_platform.world.store.interface import Record
+from mock_platform.world.store.interface import Record, remove_internal_keys
 from mock_platform.world.world import World
 
 # What targeting criteria may name: the values that the lookups list (adjacent operations).

@@ -35,13 +35,12 @@ from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.auth.authenticate import BEARER, Auth
 from mock_platform.core.auth.oauth2 import MISSING_SCOPE, find_missing, is_granted, refuse_missing
 from mock_platform.core.call import Call
-from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.fields import CommaList, Flag, Instant, Integer, ListOf, Nested, Text
 from mock_platform.core.operation import Example, Handler
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.clock import wire_millis
-from mock_platform.world.store.interface import Record
+from mock_platform.world.store.interface import Record, remove_internal_keys
 from mock_platform.world.world import World
 
 ACTIVITY_SHAPES = public_fact(

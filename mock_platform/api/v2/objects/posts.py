@@ -25,7 +25,6 @@ from mock_platform.api.v2.objects.older_forms import (
 from mock_platform.api.v2.objects.post_text import Links, write_post
 from mock_platform.api.v2.objects.post_view import CARD_URI, COUNTS, KEPT_AS_RECORDED
 from mock_platform.api.v2.objects.users import UserObject
-from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.fields import (
     Choice,
     CountryCode,
@@ -42,7 +41,7 @@ from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import AS, RECORDED, Reference, Shown, Table
 from mock_platform.world.clock import parse_instant, wire_millis
 from mock_platform.world.ids import find_moment
-from mock_platform.world.store.interface import Record
+from mock_platform.world.store.interface import Record, remove_internal_keys
 from mock_platform.world.world import World
 
 if TYPE_CHECKING:
