@@ -19,6 +19,7 @@ import pytest
 
 from tests.commands import environment, finished
 from tests.conftest import Tool, find_shared_folder
+from tests.live.loaded_python import LoadedPython
 from tests.live.processes import Served, serving
 from tests.live_servers import LiveWorld
 
@@ -35,6 +36,14 @@ def served() -> Iterator[Served]:
     """A server with the usual settings, for all tests of a module."""
     with serving() as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def loaded_python() -> Iterator[LoadedPython]:
+    """Runs programs of Python by themselves, without the time that loading the sandbox takes."""
+    loaded = LoadedPython()
+    yield loaded
+    loaded.close()
 
 
 @pytest.fixture(scope="session")

@@ -94,11 +94,6 @@ def run_bash_of_a_stranger(script: str, folder: Path) -> subprocess.CompletedPro
     return _ended([*_BASH, script], folder, PATH=os.pathsep.join(_others()))
 
 
-def run_python(script: str, folder: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    """A program whose warnings are errors."""
-    return _ended([sys.executable, "-W", "error", "-c", script], folder, **env)
-
-
 def _others() -> list[str]:
     """The path of this process, without the folder of our commands."""
     return [entry for entry in os.environ["PATH"].split(os.pathsep) if entry != _OURS]

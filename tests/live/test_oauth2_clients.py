@@ -13,7 +13,8 @@ from oauthlib.oauth2 import AccessDeniedError, OAuth2Error
 from requests_oauthlib import OAuth2Session
 
 from tests.live.clients import REAL, Redirect
-from tests.live.pages import Page, run_python
+from tests.live.loaded_python import LoadedPython
+from tests.live.pages import Page
 from tests.live_servers import LiveWorld
 from tests.visitor import Visitor
 
@@ -143,9 +144,11 @@ class TestPage:
         ],
         ids=["session", "scopes", "flow"],
     )
-    def test_programs(self, tmp_path: Path, program: str, shown: str) -> None:
+    def test_programs(
+        self, loaded_python: LoadedPython, tmp_path: Path, program: str, shown: str
+    ) -> None:
         """Each program runs as it is, and prints what the page says."""
         assert ({"python"}, 3) == (PAGE.languages, len(PAGE.blocks("python")))
-        ended = run_python(program, tmp_path)
+        ended = loaded_python.run(program, tmp_path)
 
         assert (0, shown) == (ended.returncode, ended.stdout), ended.stderr

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import requests
 
-from tests.live.pages import Page, run_bash, run_python
+from tests.live.loaded_python import LoadedPython
+from tests.live.pages import Page, run_bash
 from tests.live.processes import Served
 from tests.waits import PATIENCE
 
@@ -148,17 +149,20 @@ def test_commands_that_start_their_servers_work(name: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_programs_work(name: str, tmp_path: Path) -> None:
+def test_programs_work(name: str, loaded_python: LoadedPython, tmp_path: Path) -> None:
     """Each program runs by itself, in a folder of its own."""
-    done = run_python(PROGRAMS[name], tmp_path)
+    done = loaded_python.run(PROGRAMS[name], tmp_path)
 
     assert (0, "") == (done.returncode, done.stderr)
 
 
-def test_aiohttp_is_led_here(python_libraries: Path, tmp_path: Path) -> None:
+def test_aiohttp_is_led_here(
+    python_libraries: Path, loaded_python: LoadedPython, tmp_path: Path
+) -> None:
     """The program of the page, with aiohttp as it is published."""
     program = Page("docs/types-and-async.md").files()["with_aiohttp.py"]
+    installed = f"import sys\nsys.path.insert(0, {str(python_libraries)!r})\n"
 
-    done = run_python(program, tmp_path, PYTHONPATH=str(python_libraries))
+    done = loaded_python.run(installed + program, tmp_path)
 
     assert (0, "200 harbor_roasters\n") == (done.returncode, done.stdout), done.stderr
