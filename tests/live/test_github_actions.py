@@ -17,10 +17,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import requests
+from check_jsonschema import main as check_jsonschema
+from click.testing import CliRunner, Result
 from ruamel.yaml import YAML
 
 from mock_platform.cli.main import group
-from tests.commands import python
 from tests.conftest import Tool
 from tests.live.conftest import NodeProject
 from tests.live.pages import ROOT, run_bash
@@ -90,10 +91,10 @@ def run_job(name: str, project: Path, **env: str) -> list[str]:
     return output
 
 
-def validated(*files: Path, schema: str = "workflows") -> subprocess.CompletedProcess[str]:
+def validated(*files: Path, schema: str = "workflows") -> Result:
     """What a schema of GitHub says of files."""
     name = f"vendor.{schema if schema == 'dependabot' else f'github-{schema}'}"
-    return python("-m", "check_jsonschema", "--builtin-schema", name, *map(str, files))
+    return CliRunner().invoke(check_jsonschema, ["--builtin-schema", name, *map(str, files)])
 
 
 def run_step(name: str, folder: Path, **env: str) -> subprocess.CompletedProcess[str]:
@@ -130,9 +131,9 @@ def test_it_is_a_workflow(tmp_path: Path) -> None:
 
     taken, refused = validated(FILE, *WORKFLOWS), validated(misspelt)
 
-    assert 0 == taken.returncode, taken.stdout
-    assert 1 == refused.returncode
-    assert "run-on" in refused.stdout
+    assert 0 == taken.exit_code, taken.output
+    assert 1 == refused.exit_code
+    assert "run-on" in refused.output
 
 
 def test_the_linter_of_workflows_finds_nothing(node_project: NodeProject, tmp_path: Path) -> None:
@@ -152,9 +153,9 @@ def test_the_linter_of_workflows_finds_nothing(node_project: NodeProject, tmp_pa
 
 def test_the_action_and_the_updates_have_their_forms() -> None:
     """The schemas of actions and of the updates take them."""
-    assert 0 == validated(ROOT / "action.yml", schema="actions").returncode
+    assert 0 == validated(ROOT / "action.yml", schema="actions").exit_code
     updates = ROOT / ".github" / "dependabot.yml"
-    assert 0 == validated(updates, schema="dependabot").returncode
+    assert 0 == validated(updates, schema="dependabot").exit_code
 
 
 def test_our_workflows_may_do_little() -> None:
