@@ -143,7 +143,9 @@ def test_the_linter_of_workflows_finds_nothing(node_project: NodeProject, tmp_pa
         shutil.copy(file, tmp_path)
     (tmp_path / "careless.yml").write_text(CARELESS, "utf-8")
 
-    done = node_project.run(node_project.folder.parent / lint, "*.yml", folder=tmp_path)
+    # To make its nine megabytes fast takes ten times as long as to run them as they are.
+    command = ("--liftoff-only", node_project.folder.parent / lint, "*.yml")
+    done = node_project.run(*command, folder=tmp_path)
 
     assert 1 == done.returncode
     assert f"Checking {2 + len(WORKFLOWS)} workflow file(s)" in done.stdout
