@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from requests.utils import DEFAULT_CA_BUNDLE_PATH
-
 from mock_platform.core.installed import require_extra
 from mock_platform.core.platform_hosts import PLATFORM_HOSTS, Interception, check_host, read_allowed
 from mock_platform.serving.flask.wsgi import Intercepted
@@ -36,6 +34,9 @@ def trust_variables(ca: Path) -> dict[str, str]:
 
     `MOCK_PLATFORM_CA` names `ca` alone. The files are made in its folder.
     """
+    # `run` loads this module, and without TLS needs nothing of requests, which takes 0.1 s.
+    from requests.utils import DEFAULT_CA_BUNDLE_PATH
+
     found = {"MOCK_PLATFORM_CA": str(ca), "NODE_EXTRA_CA_CERTS": str(ca)}
     own = ca.read_text("ascii")
     for name in _BUNDLES:

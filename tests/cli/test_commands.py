@@ -120,7 +120,7 @@ def test_a_server_is_up_without_what_few_servers_need() -> None:
     code = (
         "import sys\n"
         "from mock_platform.serving.app import create_app\n"
-        "from mock_platform.cli import logs, serving\n"
+        "from mock_platform.cli import logs, running, serving\n"
         "from mock_platform.serving.restoring import open_platform\n"
         "from mock_platform.settings import Settings\n"
         "logs.configure('text')\n"

@@ -191,13 +191,15 @@ def test_programs_in_the_form_of_the_vendors_samples(
             query="the", max_results=10,
         )
     )  # fmt: skip
-    for _ in range(76):
-        python_samples.connect_to_endpoint(f"{python_samples.HOST}/trends/by/woeid/1")
+    for _ in range(2):  # one in a second
+        python_samples.connect_to_endpoint(
+            f"{python_samples.HOST}/tweets/search/all", {"query": "coffee"}
+        )
 
     assert 1 == made["meta"]["summary"]["created"]
     assert 3 == len(pages)
     assert len(found) > 1
-    assert [901] == waits
+    assert [2] == waits
     with pytest.raises(RuntimeError, match=r"error: 404 .*Could not find user with id"):
         python_samples.connect_to_endpoint(f"{python_samples.HOST}/users/{MISSING}")
 
