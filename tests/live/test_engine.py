@@ -137,7 +137,7 @@ def test_an_engine_that_is_started_again_and_again(tool: Tool) -> None:
 
             with ThreadPoolExecutor() as threads:
                 writing = threads.submit(write)
-                for _ in range(120):
+                for _ in range(60):
                     engine.kill()
                     engine.start()
                 stopped.set()

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -38,16 +37,15 @@ TIME_OF = ("tweepy.client", "TwitterAPI.TwitterPager", "tests.live.python_sample
 """The modules whose time stands still while they wait; that of twarc, if it is installed."""
 
 
-started = starting(freeze=NOON)
+started = starting(freeze=NOON, intercepted=True)
 """A sandbox; names and wire are those of the hosts that clients call."""
 
 
 @pytest.fixture
-def platform(started: MockPlatform) -> Iterator[MockPlatform]:
+def platform(started: MockPlatform) -> MockPlatform:
     """The sandbox as it begins, behind the platform's own hosts."""
     started.reset()
-    with started.intercept():
-        yield started
+    return started
 
 
 @pytest.fixture

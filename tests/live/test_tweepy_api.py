@@ -7,7 +7,7 @@ names. What it does is looked up with its client for version 2 and in the record
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import pytest
@@ -155,17 +155,16 @@ ROWS: Mapping[str, Row] = {
 }  # fmt: skip
 
 
-platform = starting(limits="off")
+platform = starting(limits="off", intercepted=True)
 """A sandbox that answers for the platform's hosts as they do: with original names."""
 
 
 @pytest.fixture
-def shop(platform: MockPlatform) -> Iterator[Shop]:
+def shop(platform: MockPlatform) -> Shop:
     """The older client of tweepy, in a world as it begins."""
     platform.reset()
     keys = tweepy.OAuth1UserHandler(*four_keys(platform.credentials))
-    with platform.intercept():
-        yield Shop(tweepy.API(keys), platform)
+    return Shop(tweepy.API(keys), platform)
 
 
 @pytest.mark.parametrize("name", list(ROWS))

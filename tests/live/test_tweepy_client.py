@@ -6,7 +6,7 @@ needs, and the answer is what tweepy reads of it. tweepy's words are the origina
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import pytest
@@ -202,18 +202,17 @@ CANNOT_PASS: Mapping[str, str] = {}
 """Calls that cannot pass, each with the reason."""
 
 
-platform = starting(names="original", limits="off")
+platform = starting(names="original", limits="off", intercepted=True)
 """A sandbox with original names."""
 
 
 @pytest.fixture
-def callers(platform: MockPlatform) -> Iterator[Callers]:
+def callers(platform: MockPlatform) -> Callers:
     """The clients of tweepy, in a world as it begins."""
     platform.reset()
     held = platform.credentials
     keys = tweepy.Client(held["bearer_token"], *four_keys(held))
-    with platform.intercept():
-        yield Callers(keys, tweepy.Client(held["user"]["oauth2_access_token"]), platform)
+    return Callers(keys, tweepy.Client(held["user"]["oauth2_access_token"]), platform)
 
 
 def test_every_call_has_a_row() -> None:
