@@ -21,6 +21,7 @@ from mock_platform.core.description.views import HERE, RECORDED, JsonObject
 from mock_platform.core.envelope import Configurable, Flat
 from mock_platform.core.failures.codes import phrase
 from mock_platform.core.failures.rendering import render
+from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.operation import Location, Operation, Origin
 from mock_platform.core.original_names.exchange import Translator
 from mock_platform.core.pipeline import WRITES, possible_failures
@@ -234,6 +235,17 @@ class _Names:
         return name
 
 
+class _QuicklyCopied(dict[str, JsonObject]):
+    """The methods of a path, which apispec copies.
+
+    By way of JSON this is done at once: `copy.deepcopy` took a sixth of the time of a description.
+    """
+
+    def __deepcopy__(self, memo: object) -> JsonObject:
+        copied: JsonObject = loads(dumps(self), max_nesting=256)
+        return copied
+
+
 class _Writer:
     """Writes operations into a document."""
 
@@ -274,7 +286,7 @@ class _Writer:
                     del entry["operationId"]  # an id may stand only once
                 elif prefix and not operation.sandbox_only:
                     entry["operationId"] = f"sandbox.{operation.id}"
-                methods = {operation.method.lower(): entry}
+                methods = _QuicklyCopied({operation.method.lower(): entry})
                 self._spec.path(prefix + template_path(path), operations=methods)
 
     def _prefixes(self, operation: Operation) -> Sequence[str]:
