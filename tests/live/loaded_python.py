@@ -1,4 +1,4 @@
-"""Programs of Python that do not load the sandbox anew."""
+"""Programs of Python in processes that have loaded the sandbox already."""
 
 from __future__ import annotations
 
