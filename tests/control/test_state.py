@@ -112,10 +112,10 @@ def test_faulty_world(box: Sandbox) -> None:
 @pytest.mark.parametrize("unchecked", ["", "?unchecked=true"])
 def test_no_state(box: Sandbox, document: Any, unchecked: str) -> None:
     """What is no state is refused, checked or not, and the world goes on as it was."""
-    before = call(box, "GET", "/state").get_json()
+    before = call(box, "GET", "/state").data
 
     assert 422 == call(box, "PUT", f"/state{unchecked}", json=document).status_code
-    assert before == call(box, "GET", "/state").get_json()
+    assert before == call(box, "GET", "/state").data
 
 
 def test_table(box: Sandbox) -> None:

@@ -58,7 +58,7 @@ def box() -> Sandbox:
 
 def test_every_link_leads_somewhere(box: Sandbox) -> None:
     """Every link of the pages is answered."""
-    box.call("GET", "/2/openapi.json", keys=None)
+    box.call("GET", "/12/accounts")
     pages = [Page(call(box, "GET", path)) for path in ("/", "/console/requests/r1")]
 
     for link in {link for page in pages for link in page.all("a", "href")}:
