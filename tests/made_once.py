@@ -40,14 +40,18 @@ _describe, _read_source = openapi.describe, document.read_source
 _PACKAGED = installed.folder("scenarios")
 _MAX_DESCRIBED = 16
 """The latest so many descriptions are kept: one has some megabytes."""
+_NOT_DESCRIBED: dict[str, Any] = {
+    "seed": 0, "freeze": None, "fixtures": (), "default_fixtures": True,
+    "names": None, "wire": None, "as_of": None,
+}  # fmt: skip
+"""What no description depends on: names, wire and date are put into a copy of it."""
 _described: dict[object, bytes] = {}
 
 
 def describe_once(operations: Iterable[Operation], settings: Settings, **more: Any) -> Any:
     """The description of these operations, as a copy of its own."""
     listed = tuple(operations)
-    if more.get("extend") is None:  # what the description of operations does not depend on
-        settings = replace(settings, seed=0, freeze=None, fixtures=(), default_fixtures=True)
+    settings = replace(settings, **_NOT_DESCRIBED)
     key = (
         listed,
         settings,

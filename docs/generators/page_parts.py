@@ -7,7 +7,7 @@ from docs.generators.markdown import table
 from docs.generators.rooms import BESIDE, ROOT, find_direct_imports, read_rooms, read_subjects
 from mock_platform.verification.contract.rules import RULES
 from mock_platform.verification.fidelity.facts import read_packaged
-from mock_platform.verification.fidelity.measure import measure_sandbox
+from mock_platform.verification.fidelity.measure import Measurement, measure_sandbox
 from mock_platform.verification.fidelity.report import write_page
 
 _END = "<!-- The end of what `make docs` makes. -->"
@@ -30,9 +30,9 @@ def write_contract() -> str:
     return _renew("contract.md", "the rules", f"{lines}\n")
 
 
-def write_fidelity() -> str:
-    """Returns the page with the figures and the differences of the facts."""
-    lines = "\n".join(write_page(measure_sandbox(read_packaged())))
+def write_fidelity(measured: Measurement | None = None) -> str:
+    """Returns the page with the figures and the differences of the facts, measured if need be."""
+    lines = "\n".join(write_page(measured or measure_sandbox(read_packaged())))
     return _renew("fidelity.md", "the facts", f"{lines}\n")
 
 

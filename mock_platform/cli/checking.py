@@ -43,7 +43,7 @@ def check_files(
     Raises:
         CheckFailed: The files have faults.
     """
-    under = [shipped.folder("fixtures")] if default_fixtures else []
+    under = shipped.folder("fixtures") if default_fixtures else None
     settings = [path for path in paths if path.name == FILE_NAME]
     complaints: list[object] = [fault for path in settings for fault in _check_settings(path)]
     named_paths, paths = paths, [path for path in paths if path not in settings]
@@ -63,7 +63,7 @@ def check_files(
         )
     others = [path for path in paths if not _contains_only_scenarios(path, named)]
     if others:
-        complaints = [*fixtures.check([*under, *others], TABLES, odd.append), *complaints]
+        complaints = [*fixtures.check(others, TABLES, odd.append, under), *complaints]
     for complaint in complaints:
         click.echo(str(complaint))
     for warning in odd if warnings != "ignore" else ():

@@ -7,7 +7,8 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from flask import Blueprint, Response, render_template, send_from_directory
+from flask import Response, render_template, send_from_directory
+from marshmallow import EXCLUDE
 from werkzeug.exceptions import NotFound
 
 from mock_platform.api.oauth.tester_access import credentials
@@ -212,6 +213,7 @@ def _convert(value: str, schema: Mapping[str, Any]) -> Any:
 
 
 ASSETS = "/_mock/docs/assets"
+_FOLDER = files("flask_swagger_ui") / "dist"
 _SUFFIXES = (".css", ".js", ".png")
 
 
@@ -221,18 +223,21 @@ class QueryOfDocs(Schema):
     part = Choice(PARTS, metadata={"description": "platform unless another one is named"})
 
 
-def assets() -> Blueprint:
-    """Return the files of Swagger UI, to be registered under `ASSETS`, without its pages."""
-    folder = str(files("flask_swagger_ui") / "dist")
-    blueprint = Blueprint("swagger_ui", __name__)
+class AnyQuery(Schema):
+    """A query of which nothing is read."""
 
-    @blueprint.get("/<name>")
-    def show(name: str) -> Response:
-        if not name.endswith(_SUFFIXES):
-            raise NotFound
-        return send_from_directory(folder, name)
+    class Meta:
+        """What else is sent is left out."""
 
-    return blueprint
+        unknown = EXCLUDE
+
+
+def show_asset(request: ControlRequest) -> Response:
+    """One file of Swagger UI; its own pages are no part of it."""
+    name = request.args["name"]
+    if not name.endswith(_SUFFIXES):
+        raise NotFound
+    return send_from_directory(str(_FOLDER), name)
 
 
 def docs(request: ControlRequest) -> Response:
@@ -275,3 +280,5 @@ ROUTES = (
     Route("GET", "/docs/openapi.json", describe_for_trying, query=QueryOfDocs),
     Route("GET", "/docs/", docs, query=QueryOfDocs, media_type=HTML),
 )
+ASSET = Route("GET", "/docs/assets/<name>", show_asset, query=AnyQuery, media_type="*/*")
+"""The files of the page, which the description leaves out."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Any
 
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
-from werkzeug.routing import Rule
+from werkzeug.routing import Map, RuleFactory
 
 from mock_platform.control import (
     about,
@@ -36,6 +37,7 @@ from mock_platform.control import (
 )
 from mock_platform.control.description import describe_all
 from mock_platform.control.guard import Sessions
+from mock_platform.control.late_rule import LateRule
 from mock_platform.control.metrics import Metrics
 from mock_platform.control.mistakes import MISTAKES, describe_mistake
 from mock_platform.control.refusals import MEDIA_TYPE, ControlRefusal, as_refusal
@@ -49,32 +51,6 @@ from mock_platform.verification.costs.recorder import CostRecorder
 from mock_platform.verification.coverage.outcomes import Recorder
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.store.errors import StoreError
-
-# A route that compiles only what finds it: what builds its address is made when it is needed.
-
-
-class LateRule(Rule):
-    """A rule of werkzeug whose two functions that build addresses are compiled on first use.
-
-    They take nine tenths of the time of making a rule. Every application with a control plane has
-    more than a hundred of them, and most addresses are never built.
-    """
-
-    def _compile_builder(
-        self,
-        append_unknown: bool = True,  # noqa: FBT001, FBT002 - declared so by werkzeug
-    ) -> Callable[..., tuple[str, str]]:
-        compile_now = super()._compile_builder
-        made: Callable[..., tuple[str, str]] | None = None
-
-        def build(rule: Rule, **values: Any) -> tuple[str, str]:
-            nonlocal made
-            if made is None:
-                made = compile_now(append_unknown)
-            return made(rule, **values)
-
-        return build
-
 
 ROUTES: tuple[Route, ...] = (
     *about.ROUTES,
@@ -109,8 +85,10 @@ PUBLIC = "mock_platform.public"
 
 _POLICY = "default-src 'none'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
 """The content security policy of what is no page: should a browser show it, it loads nothing."""
-Extension = Callable[[Flask, Services], None]
-"""Adds to the control plane what is built on it."""
+Answers = Mapping[Route, Callable[..., Response]]
+"""The functions that answer routes, which take the values in the path by name."""
+Extension = Callable[[Flask, Services], Answers]
+"""Adds to the control plane what is built on it, and returns its routes."""
 
 
 def create_control(
@@ -124,10 +102,7 @@ def create_control(
 ) -> Flask:
     """Return the Flask application of the control plane; `extend` adds routes to it."""
     app = Flask("mock_platform.control", static_folder=None)
-    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
-    app.url_rule_class = LateRule
-    app.url_map.merge_slashes = False
-    app.url_map.redirect_defaults = False
+    app.url_map = compile_rules(())  # whatever adds a rule by itself is told so
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     services = Services(
         platform,
@@ -138,9 +113,7 @@ def create_control(
         cost_recorder,
         sessions,
     )
-    for route in ROUTES:
-        add_route(app, route, bind(route, services))
-    app.register_blueprint(docs.assets(), url_prefix=docs.ASSETS)
+    answers = {route: bind(route, services) for route in (*ROUTES, docs.ASSET)}
     public: set[str | None] = set()
     app.extensions[PUBLIC] = public
     app.before_request(
@@ -155,19 +128,39 @@ def create_control(
     app.after_request(_add_headers)
     _handle_errors(app, platform)
     if extend is not None:
-        extend(app, services)
+        answers |= extend(app, services)
+    app.view_functions |= {route.id: answer for route, answer in answers.items()}
+    app.url_map = compile_rules(tuple(answers))
     return app
 
 
-def add_route(app: Flask, route: Route, answer: Callable[..., Response]) -> None:
-    """Add a route to the control plane."""
-    app.add_url_rule(
-        route.rule,
-        route.id,
-        answer,
-        methods=[route.method],
-        provide_automatic_options=False,
-    )
+# Compiling the rules takes most of the time of making a control plane. They depend on the routes
+# alone, so all servers of a process with the same routes use the same rules; the functions that
+# answer are in the application of each server.
+
+
+class SharedRules(Map):
+    """The rules of some routes. There are no others: another server may use them too."""
+
+    def __init__(self, routes: tuple[Route, ...]) -> None:
+        super().__init__(merge_slashes=False, redirect_defaults=False)
+        for route in routes:
+            super().add(LateRule(route.rule, endpoint=route.id, methods=[route.method]))
+        self.update()
+
+    def add(self, rulefactory: RuleFactory) -> None:
+        """Refuse another rule.
+
+        Raises:
+            TypeError: Always.
+        """
+        raise TypeError(f"{rulefactory!r} cannot be added; an extension returns its routes.")
+
+
+@lru_cache(8)
+def compile_rules(routes: tuple[Route, ...]) -> Map:
+    """Return the rules by which routes are found, compiled once for all servers of the process."""
+    return SharedRules(routes)
 
 
 def describe_everything(platform: Platform) -> Description:

@@ -83,7 +83,7 @@ def record_form(_platform: Platform, _converter: Converter) -> dict[str, Any]:
 
 def get_state(request: ControlRequest) -> dict[str, Any]:
     """Return the whole world as one document."""
-    return request.state.dump()
+    return request.state.show()
 
 
 def put_state(request: ControlRequest) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def put_state(request: ControlRequest) -> dict[str, Any]:
     if request.query["as_"] is not None:
         _mark_recorded(document, request.platform.tables)
     state.load(document, unchecked=request.query["unchecked"])
-    return state.dump()
+    return state.show()
 
 
 def get_table(request: ControlRequest) -> dict[str, Any]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from flask import Flask
 
     from mock_platform.control.route import Services
+    from mock_platform.control.routes import Answers
     from mock_platform.serving.flask.application import PlatformApplication
 
 CONTROL = "mock_platform.control"
@@ -83,8 +84,8 @@ def add_flask(edge: Edge, wsgi_app: WSGIApplication) -> PlatformApplication:
     return application
 
 
-def _add_console(control: Flask, services: Services) -> None:
-    """Add the pages of the console; their modules are loaded with the first request to it."""
+def _add_console(control: Flask, services: Services) -> Answers:
+    """Add the console and return its routes; its modules are loaded with the first request."""
     from mock_platform.control.console.serving import add_console
 
-    add_console(control, services)
+    return add_console(control, services)

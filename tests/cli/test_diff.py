@@ -57,7 +57,7 @@ def server(running: Differing) -> Differing:
 
 
 def test_no_drift(run: Run, file: Path, server: Differing) -> None:
-    """A server that answers as declared ends with status 0; only reads were sent."""
+    """A server that answers as declared ends with status 0; only the wanted reads were sent."""
     file.write_text(credentials_text("json", ()))
 
     result = run("--base-url", server.url, "--credentials-file", file, "--yes", *SMALL)
@@ -68,6 +68,7 @@ def test_no_drift(run: Run, file: Path, server: Differing) -> None:
         result.output,
     )
     assert {"GET", "PATCH"} == {method for method, _ in server.asked}
+    assert {"/2/users/me"} == {path for _, path in server.asked}
 
 
 def test_credentials_of_the_environment(run: Run, server: Differing) -> None:

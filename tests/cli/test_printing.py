@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,18 @@ def test_credentials_are_those_of_a_sandbox(tmp_path: Path) -> None:
     assert expected == json.loads(credentials_text("json", [tmp_path]))
 
 
+@pytest.fixture(scope="module")
+def read_once() -> Iterator[None]:
+    """The operations are read, and their routes made, once for all calls."""
+    read = cache(constants.read_operations)
+    routes = {sandbox: constants._route(read(), sandbox=sandbox) for sandbox in (False, True)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(constants, "read_operations", read)
+        patch.setattr(constants, "_route", lambda _, *, sandbox: routes[sandbox])
+        yield
+
+
+@pytest.mark.usefixtures("read_once")
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
 def test_every_operation_is_found(operation: Operation) -> None:
     """By its method and path; the output has its id and the line of its code."""

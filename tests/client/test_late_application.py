@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import flask
@@ -16,9 +17,9 @@ from mock_platform.core.connection import Request
 from mock_platform.platform import Platform
 from mock_platform.serving.app import make_edge
 from mock_platform.settings import Settings
-from tests.commands import check_program
+from tests.commands import PreparedPython
 
-_START = """
+_PREPARE = """
 import http.client, sys
 from mock_platform import MockPlatform
 def loaded():
@@ -30,8 +31,18 @@ def ask(url):
     status = client.getresponse().status
     client.close()
     return status
-with MockPlatform.start() as platform:
+with MockPlatform.start():
+    pass
 """
+_START = "with MockPlatform.start() as platform:\n"
+
+
+@pytest.fixture(scope="module")
+def prepared() -> Iterator[PreparedPython]:
+    """A Python in which one sandbox has started and ended."""
+    python = PreparedPython(_PREPARE)
+    yield python
+    python.close()
 
 
 @pytest.mark.parametrize(
@@ -52,9 +63,9 @@ with MockPlatform.start() as platform:
         ("platform.test_client()", "{'flask', 'werkzeug', 'jinja2'}"),
     ],
 )
-def test_a_sandbox_loads_what_it_needs(code: str, wanted: str) -> None:
+def test_a_sandbox_loads_what_it_needs(prepared: PreparedPython, code: str, wanted: str) -> None:
     """Worlds and requests over a socket need no Flask and no requests."""
-    check_program(f"{_START}    {code}\n    assert loaded() == {wanted}, loaded()\n")
+    prepared.check(f"{_START}    {code}\n    assert loaded() == {wanted}, loaded()\n")
 
 
 @pytest.mark.parametrize(
@@ -73,9 +84,9 @@ def test_a_sandbox_loads_what_it_needs(code: str, wanted: str) -> None:
     ],
     ids=["hooks", "signals"],
 )
-def test_who_listens_late_takes_part(code: str) -> None:
+def test_who_listens_late_takes_part(prepared: PreparedPython, code: str) -> None:
     """Hooks and receivers of signals see what comes after them, also if Flask was not loaded."""
-    check_program(f"{_START}    assert ask(platform.base_url + '/12/accounts') == 401\n{code}")
+    prepared.check(f"{_START}    assert ask(platform.base_url + '/12/accounts') == 401\n{code}")
 
 
 def test_threads_get_the_same_application() -> None:

@@ -74,6 +74,13 @@ def test_no_way_out_of_the_assets(box: Sandbox, path: str) -> None:
     assert 404 == call(box, "GET", f"/docs/assets/{path}", buffered=True).status_code
 
 
+def test_an_asset_may_have_a_query(box: Sandbox) -> None:
+    """Whoever adds a version to its address gets the same file."""
+    paths = ("/docs/assets/swagger-ui.css", "/docs/assets/swagger-ui.css?v=2")
+    plain, versioned = (call(box, "GET", path, buffered=True) for path in paths)
+    assert (200, plain.data) == (versioned.status_code, versioned.data)
+
+
 def _read(box: Sandbox, query: str = "", world: str = "") -> Any:
     answer = call(box, "GET", f"/docs/openapi.json{query}", world)
     assert 200 == answer.status_code, answer.text

@@ -5,12 +5,19 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from flask import Flask
 from werkzeug.routing import Map, Rule
+from werkzeug.test import Client as WsgiClient
 
-from mock_platform.control.routes import ROUTES, LateRule
+from mock_platform.control.console.serving import add_console
+from mock_platform.control.late_rule import LateRule
+from mock_platform.control.plane import ControlPlane
+from mock_platform.control.route import ControlRequest, Route, Services
+from mock_platform.control.routes import ROUTES, Answers, Extension, bind, compile_rules
 from mock_platform.core.jsonio import dumps
+from mock_platform.settings import Settings
 from tests.control.support import call, detail
-from tests.support import Sandbox, sandbox
+from tests.support import Sandbox, make_platform, sandbox
 
 USER = {"id": "7", "screen_name": "seven", "name": "Seven"}
 
@@ -200,7 +207,7 @@ def test_addresses_are_built_as_by_a_plain_rule() -> None:
 
 
 def test_nothing_is_compiled_before_it_is_needed() -> None:
-    """Making a rule compiles no function: its cost would be paid by each application."""
+    """Making a rule compiles no function; most would never be called."""
     compiled: list[bool] = []
 
     class Counting(Rule):
@@ -218,3 +225,70 @@ def test_nothing_is_compiled_before_it_is_needed() -> None:
     assert not compiled
     assert rules.bind("127.0.0.1").build("one", {"name": "x"}) == "/worlds/x"
     assert compiled == [True]
+
+
+def make_plane(extend: Extension) -> tuple[WsgiClient, Flask]:
+    """A client of a control plane with additions, and its application."""
+    made: list[Flask] = []
+
+    def note(app: Flask, services: Services) -> Answers:
+        made.append(app)
+        return extend(app, services)
+
+    client = WsgiClient(ControlPlane(make_platform(Settings()), note))
+    assert 200 == client.get("/_mock/health").status_code
+    return client, made[0]
+
+
+def text_at(name: str) -> Extension:
+    """An addition that answers with its name at `/_mock/NAME`."""
+
+    def show(_request: ControlRequest) -> str:
+        """Return the name."""
+        return name
+
+    route = Route("GET", f"/{name}", show)
+    return lambda _app, services: {route: bind(route, services)}
+
+
+def test_an_extension_adds_to_its_own_server_alone() -> None:
+    """Servers with other routes than the first have rules of their own."""
+    one, _ = make_plane(text_at("one"))
+    other, _ = make_plane(text_at("other"))
+
+    assert "one" == one.get("/_mock/one").get_json()
+    assert "other" == other.get("/_mock/other").get_json()
+    assert 404 == one.get("/_mock/other").status_code == other.get("/_mock/one").status_code
+
+
+def test_servers_share_rules_and_nothing_else() -> None:
+    """The routes are compiled once for a process, and lead to the worlds of each server."""
+    compile_rules.cache_clear()
+    first, second = sandbox(), sandbox()
+    for box, year in ((first, 2001), (second, 2002)):
+        box.world.clock.freeze(datetime(year, 1, 1, tzinfo=UTC))
+
+    found = [call(box, "GET", "/clock").get_json()["now"][:4] for box in (first, second, first)]
+
+    assert ["2001", "2002", "2001"] == found
+    assert 2 == compile_rules.cache_info().currsize  # with those of an application without routes
+
+
+def test_only_an_extension_adds_a_rule() -> None:
+    """A rule that is added to an application would be one of other servers too: it is refused."""
+
+    def extend(app: Flask, _services: Services) -> Answers:
+        app.add_url_rule("/_mock/two", "two", lambda: "2")
+        return {}
+
+    with pytest.raises(TypeError, match="an extension returns its routes"):
+        make_plane(extend)
+
+
+def test_each_rule_has_an_id_of_its_own() -> None:
+    """No route, of the console or beside it, takes the place of another."""
+    _, app = make_plane(add_console)
+    rules = list(app.url_map.iter_rules())
+
+    assert len(rules) > len(ROUTES) + 20
+    assert len(rules) == len({rule.endpoint for rule in rules}) == len(app.view_functions)

@@ -6,6 +6,7 @@ from html import unescape
 
 import pytest
 
+from mock_platform.control import operation_pages
 from mock_platform.control.operation_pages import make_example
 from mock_platform.core.jsonio import dumps, loads
 from tests.shells import open_shell, read_words
@@ -91,8 +92,11 @@ def test_interactive_documentation_of_a_world(box: Sandbox) -> None:
     assert OWN_ACCOUNT.encode() in document
 
 
-def test_no_copied_example_runs_what_a_record_brings() -> None:
+def test_no_copied_example_runs_what_a_record_brings(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both pages of each operation show one call of curl, whose words are those of the example."""
+    # Which scenarios concern an operation takes most of the time of its pages.
+    monkeypatch.setattr(operation_pages, "find_provocations", lambda *_: iter(()))
+    monkeypatch.setattr(operation_pages, "find_naming_scenarios", lambda _: {})
     box = sandbox()
     state = box.client.get("/_mock/state").text
     token = box.client.get("/_mock/credentials").get_json()["bearer_token"]

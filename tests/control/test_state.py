@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from mock_platform.core.tables.state import State
 from tests.control.support import call, detail, fields
 from tests.support import BEARER, HARBOR, Sandbox, sandbox
 
@@ -112,10 +113,21 @@ def test_faulty_world(box: Sandbox) -> None:
 @pytest.mark.parametrize("unchecked", ["", "?unchecked=true"])
 def test_no_state(box: Sandbox, document: Any, unchecked: str) -> None:
     """What is no state is refused, checked or not, and the world goes on as it was."""
-    before = call(box, "GET", "/state").get_json()
+    before = call(box, "GET", "/state").data
 
     assert 422 == call(box, "PUT", f"/state{unchecked}", json=document).status_code
-    assert before == call(box, "GET", "/state").get_json()
+    assert before == call(box, "GET", "/state").data
+
+
+def test_what_is_dumped_is_a_copy_of_what_is_shown(box: Sandbox) -> None:
+    """Whoever changes a dump changes nothing of the world."""
+    state = State(box.world, box.platform.tables)
+    dumped = state.dump()
+    assert state.show() == dumped
+
+    dumped["tables"]["users"][0]["name"] = "another"
+
+    assert state.show() != dumped
 
 
 def test_table(box: Sandbox) -> None:

@@ -14,9 +14,17 @@ from mock_platform.api.v2.release_history import RELEASES, Release
 from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox, Sandboxes
 
 OWN = "2244994945"
+SECOND = timedelta(seconds=1)
 WEBHOOK = "1146654567674912769"
 Probe = Callable[[Sandbox], bool]
 """Whether a change is in force in a sandbox."""
+
+
+def at(sandboxes: Sandboxes, moment: datetime, **settings: Any) -> Sandbox:
+    """A sandbox with these settings, as it starts, whose clock is frozen at a moment."""
+    box = sandboxes.get(**settings)
+    box.world.clock.freeze(moment)
+    return box
 
 
 def ask(
@@ -130,13 +138,15 @@ def test_a_change_begins_at_its_moment(sandboxes: Sandboxes, release: Release, c
     The moment is that of the clock, or of `--as-of`, whatever the clock says.
     """
     probe, moment = PROBES[release.id], release.effective
-    if chosen == "clock":
-        earlier, then = {"freeze": moment - timedelta(seconds=1)}, {"freeze": moment}
-    else:
-        earlier = {"as_of": moment - timedelta(seconds=1)}
-        then = {"as_of": moment, "freeze": datetime(2024, 1, 1, tzinfo=UTC)}
+    found = []
+    for each in (moment - SECOND, moment):
+        if chosen == "clock":
+            box = at(sandboxes, each)
+        else:
+            box = at(sandboxes, datetime(2024, 1, 1, tzinfo=UTC), as_of=each)
+        found.append(probe(box))
 
-    assert (False, True) == (probe(sandboxes.get(**earlier)), probe(sandboxes.get(**then)))
+    assert [False, True] == found
 
 
 @pytest.mark.parametrize(
@@ -148,8 +158,7 @@ def test_an_endpoint_is_unknown_before_its_date(sandboxes: Sandboxes, operation:
     for name in operation.path_names:
         path = path.replace(f":{name}", "1")
     is_there = exists(operation.method, path)
-    second = timedelta(seconds=1)
 
-    assert not is_there(sandboxes.get(freeze=operation.since - second))
-    assert is_there(sandboxes.get(freeze=operation.since))
-    assert is_there(sandboxes.get(freeze=datetime(2024, 1, 1, tzinfo=UTC), releases="all"))
+    assert not is_there(at(sandboxes, operation.since - SECOND))
+    assert is_there(at(sandboxes, operation.since))
+    assert is_there(at(sandboxes, datetime(2024, 1, 1, tzinfo=UTC), releases="all"))

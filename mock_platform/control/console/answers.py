@@ -6,6 +6,7 @@ import hashlib
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from http import HTTPStatus
 from itertools import islice
 from pathlib import Path
@@ -216,13 +217,18 @@ _SAID_SECONDS = 20
 class Console(Struct, frozen=True):
     """What all pages share."""
 
-    pages: Sequence[ConsolePage]
+    pages: tuple[ConsolePage, ...]
     assets: Assets
     templates: Environment
 
 
-def make_console(pages: Sequence[ConsolePage]) -> Console:
-    """Return the console with these pages."""
+@lru_cache(8)
+def make_console(pages: tuple[ConsolePage, ...]) -> Console:
+    """Return the console with these pages, which all servers of the process share.
+
+    Nothing in it changes. Templates are compiled for each environment, which takes longer than
+    all else that the first page of a server needs.
+    """
     templates = Environment(
         loader=FileSystemLoader(FOLDER.parent / "templates"),
         autoescape=True,

@@ -36,7 +36,7 @@ from mock_platform.control.console.answers import (
 from mock_platform.control.guard import MAX_SECONDS, name_cookie, try_token
 from mock_platform.control.refusals import MEDIA_TYPE, ControlRefusal, as_refusal
 from mock_platform.control.route import HTML, ControlRequest, Route, Services
-from mock_platform.control.routes import PUBLIC, add_route, bind
+from mock_platform.control.routes import PUBLIC, Answers, bind
 from mock_platform.core.fields import Text
 from mock_platform.core.schema import Schema
 
@@ -147,14 +147,12 @@ Streams, Rules, Costs, Coverage, Operations, Assumptions: in this order, as far 
 """
 
 
-def add_console(app: Flask, services: Services) -> None:
-    """Add all pages to the application of the control plane."""
+def add_console(app: Flask, services: Services) -> Answers:
+    """Add all pages to the application of the control plane, and return their routes."""
     console = make_console(PAGES)
     app.extensions[KEY] = console
     routes = [route for page in PAGES for route in page.routes]
     routes += [*LOGIN_ROUTES, LOGOUT, *console.assets.routes]
-    for route in routes:
-        add_route(app, route, _show_refusals(route, services))
     app.extensions[PUBLIC].update(route.id for route in (*LOGIN_ROUTES, *console.assets.routes))
     ids = frozenset(route.id for route in routes)
 
@@ -168,6 +166,7 @@ def add_console(app: Flask, services: Services) -> None:
         return response
 
     app.after_request(lead_to_login)
+    return {route: _show_refusals(route, services) for route in routes}
 
 
 def _show_refusals(route: Route, services: Services) -> Callable[..., Response]:

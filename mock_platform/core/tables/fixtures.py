@@ -275,12 +275,14 @@ def check(
     folders: Iterable[Path],
     tables: Iterable[Table],
     warn: Callable[[Complaint], None] = lambda _: None,
+    shipped: Path | None = None,
 ) -> list[Complaint]:
     """Return all faults of the fixtures in these folders or single files.
 
-    `warn` is called with what is allowed, but may not be what the author meant.
+    Those of the folder `shipped`, which lie below them, are not checked. `warn` is called with what
+    is allowed, but may not be what the author meant.
     """
-    loader = _read_folders(folders, tables)
+    loader = _read_folders(folders, tables, shipped=shipped)
     for warning in loader.warnings:
         warn(warning)
     return loader.complaints

@@ -299,6 +299,11 @@ class State(Mapping["TableName | OwnName", TableState]):
         continue exactly from here. A table is an array of records; those whose name begins
         with an underscore are the mock's own, records by key.
         """
+        document = self.show()
+        return {**document, "tables": copy_of_json(document["tables"], "state")}
+
+    def show(self) -> dict[str, Any]:
+        """Return the same as `dump` for whoever changes nothing: the records are those stored."""
         with self._world.work():
             for kind in self._world.transitions.kinds:
                 self._world.transitions.evaluate_all(kind)
@@ -314,7 +319,7 @@ class State(Mapping["TableName | OwnName", TableState]):
                     tables[name] = {entry.key: entry.record for entry in store.page(name)}
             meta = self._world.meta()
         kept = {key: meta[key] for key in ("ids", "clock", "paces")}
-        return {"world": self._world.name, **kept, "tables": copy_of_json(tables, "state")}
+        return {"world": self._world.name, **kept, "tables": tables}
 
     def load(self, document: Any, *, unchecked: bool = False) -> None:
         """Replace the whole world by a document that `dump` returned.

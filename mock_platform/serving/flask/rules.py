@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from werkzeug.routing import BaseConverter, Map, Rule
 
+from mock_platform.control.late_rule import LateRule
 from mock_platform.core.operation import Operation
 
 CONVERTER = "segment"
@@ -37,7 +38,7 @@ def rules(operations: Iterable[Operation], prefix: str) -> Iterator[Rule]:
     words = _static_words(known)
     for operation in known:
         for path in (operation.path, *operation.also):
-            yield Rule(
+            yield LateRule(
                 (prefix if operation.sandbox_only else "") + _rule(path, words),
                 endpoint=operation.id,
                 methods=[operation.method],

@@ -128,6 +128,8 @@ class _Run:
             progress(operation.id, done, len(wanted) + len(above))
             if not self._ask(operation, last=False):
                 later.append(operation)
+        if not any(map(self._scope.covers, later)):
+            later = []  # a list above a wanted operation was not needed
         for operation in others if later else ():
             if operation not in above:
                 self._ask(operation, last=False)

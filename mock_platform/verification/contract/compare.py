@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from msgspec.json import encode
+
 from mock_platform.core.operation import Operation
 from mock_platform.verification.contract.document import (
     Contract,
@@ -24,6 +26,8 @@ class OperationComparison:
     def __init__(self, old: Contract, new: Contract) -> None:
         self._old = old.components
         self._new = new.components
+        # As JSON, because 1 and true are equal in Python. Most operations of most pairs are equal.
+        self._share_components = encode(old.components) == encode(new.components)
         self._schemas = SchemaComparison(
             old.components.get("schemas", {}),
             new.components.get("schemas", {}),
@@ -32,6 +36,8 @@ class OperationComparison:
 
     def compare(self, old: DescribedOperation, new: DescribedOperation) -> Iterator[Contrast]:
         """Yield the differences between the two descriptions of one operation."""
+        if self._share_components and encode(old) == encode(new):
+            return
         if old.method != new.method or old.key != new.key:
             yield Contrast(
                 "operation-moved", "", f"{old.method} {old.path}", f"{new.method} {new.path}"

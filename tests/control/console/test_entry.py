@@ -18,7 +18,7 @@ LIST = "/12/accounts/18ce54d4x5t/account_media?count=2"
 REQUESTS: tuple[tuple[str, str, Keys | str | None, dict[str, Any]], ...] = (
     ("GET", LIST, HARBOR, {}),
     ("POST", "/2/webhooks/replay", BEARER, {"json": {"webhook_id": 'it\'s "x" $y \\'}}),
-    ("GET", "/2/openapi.json?a='b'", None, {"headers": {"X-One": "it's"}}),
+    ("GET", "/2/users/me?a='b'", None, {"headers": {"X-One": "it's"}}),
     ("POST", "/12/accounts/18ce54d4x5t/campaigns", HARBOR, {"form": {"name": "a b"}}),
     ("POST", "/2/tweets", BEARER, {"data": b"not json", "headers": {"Content-Type": "text/x"}}),
 )

@@ -10,6 +10,7 @@ from werkzeug.exceptions import NotFound
 from werkzeug.routing import Rule, Submount
 
 from mock_platform import MockPlatform
+from mock_platform.control.late_rule import LateRule
 from mock_platform.core.connection import Request
 from mock_platform.serving.flask.application import PlatformApplication, UnreachableRoute
 from tests.support import find_inner
@@ -40,6 +41,11 @@ def test_every_operation_is_a_rule_under_its_id(platform: MockPlatform) -> None:
     with platform.app.test_request_context():
         built = flask.url_for("line_items.update", account_id="a", line_item_id="b c")
     assert "/12/accounts/a/line_items/b%20c" == built
+
+
+def test_no_rule_of_an_operation_compiles_what_builds_addresses(platform: MockPlatform) -> None:
+    """That took nine tenths of the time in which the first route of one's own was added."""
+    assert {LateRule} == {type(rule) for rule in platform.app.url_map.iter_rules()}
 
 
 @pytest.mark.live

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from docs.generators.page_parts import write_fidelity
 from mock_platform.cli.main import group
 from mock_platform.core import installed
 from mock_platform.core.auth.tester_access import environment
@@ -60,6 +61,12 @@ def change(**changes: Any) -> dict[str, Any]:
 def test_no_figure_falls(figures: Measurement) -> None:
     """What is served, what matches, and what is not explained are no worse than before."""
     assert [] == list(list_falls(figures, read_baseline()))
+
+
+def test_the_committed_page_is_what_the_generator_writes(figures: Measurement) -> None:
+    """The page shows the figures as they are; `make docs` writes it."""
+    committed = (Path(__file__).parents[3] / "docs/fidelity.md").read_text("utf-8")
+    assert write_fidelity(figures) == committed, "run `make docs`"
 
 
 def test_falls_are_named(figures: Measurement) -> None:
