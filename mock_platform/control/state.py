@@ -13,6 +13,7 @@ from mock_platform.core.description.schemas import Converter
 from mock_platform.core.fields import Choice, Flag, Integer, ListOf
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.schema import Schema
+from mock_platform.core.tables.state import read_world
 from mock_platform.core.tables.table import AS, RECORDED, Tables, find_recorded_keys
 from mock_platform.platform import Platform
 from mock_platform.world.store.interface import Record
@@ -83,7 +84,7 @@ def record_form(_platform: Platform, _converter: Converter) -> dict[str, Any]:
 
 def get_state(request: ControlRequest) -> dict[str, Any]:
     """Return the whole world as one document."""
-    return request.state.show()
+    return read_world(request.world, request.platform.tables)
 
 
 def put_state(request: ControlRequest) -> dict[str, Any]:
@@ -92,7 +93,7 @@ def put_state(request: ControlRequest) -> dict[str, Any]:
     if request.query["as_"] is not None:
         _mark_recorded(document, request.platform.tables)
     state.load(document, unchecked=request.query["unchecked"])
-    return state.show()
+    return read_world(request.world, request.platform.tables)
 
 
 def get_table(request: ControlRequest) -> dict[str, Any]:

@@ -71,7 +71,7 @@ _OF_ONE_KIND = {"start", "connect", "open", "open_case", "control", "close_sessi
         (ClockFace, _CLOCKS, set()),
         (JournalFace, _JOURNALS, set()),
         (StreamsFace, _STREAMS, set()),
-        (StateFace, _STATES, {"show"}),  # for the control plane
+        (StateFace, _STATES, set()),
         (TableFace, _TABLES, {"find", "find_referring"}),  # for the console
     ],
     ids=lambda value: getattr(value, "__name__", ""),

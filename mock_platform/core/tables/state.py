@@ -265,6 +265,26 @@ class TableState:
         return UnknownRecord(self.name, key, keys)
 
 
+def read_world(world: World, tables: Tables) -> dict[str, Any]:
+    """Return what `State.dump` does, for whoever changes nothing: its records are those stored."""
+    with world.work():
+        for kind in world.transitions.kinds:
+            world.transitions.evaluate_all(kind)
+        store = world.store
+        # Running transitions and the like are tables of the store as well. They are part of the
+        # document, under names with an underscore, so that a world that is loaded goes on exactly
+        # where it was.
+        found: dict[str, Any] = {
+            name: [entry.record for entry in store.page(name)] for name in tables
+        }
+        for name in store.tables():
+            if name not in tables:
+                found[name] = {entry.key: entry.record for entry in store.page(name)}
+        meta = world.meta()
+    kept = {key: meta[key] for key in ("ids", "clock", "paces")}
+    return {"world": world.name, **kept, "tables": found}
+
+
 class State(Mapping["TableName | OwnName", TableState]):
     """All tables of one world by name, and the whole world as one JSON document."""
 
@@ -299,27 +319,8 @@ class State(Mapping["TableName | OwnName", TableState]):
         continue exactly from here. A table is an array of records; those whose name begins
         with an underscore are the mock's own, records by key.
         """
-        document = self.show()
+        document = read_world(self._world, self._tables)
         return {**document, "tables": copy_of_json(document["tables"], "state")}
-
-    def show(self) -> dict[str, Any]:
-        """Return the same as `dump` for whoever changes nothing: the records are those stored."""
-        with self._world.work():
-            for kind in self._world.transitions.kinds:
-                self._world.transitions.evaluate_all(kind)
-            store = self._world.store
-            # Running transitions and the like are tables of the store as well. They are part of the
-            # document, under names with an underscore, so that a world that is loaded goes on
-            # exactly where it was.
-            tables: dict[str, Any] = {
-                name: [entry.record for entry in store.page(name)] for name in self._tables
-            }
-            for name in store.tables():
-                if name not in self._tables:
-                    tables[name] = {entry.key: entry.record for entry in store.page(name)}
-            meta = self._world.meta()
-        kept = {key: meta[key] for key in ("ids", "clock", "paces")}
-        return {"world": self._world.name, **kept, "tables": tables}
 
     def load(self, document: Any, *, unchecked: bool = False) -> None:
         """Replace the whole world by a document that `dump` returned.
