@@ -46,8 +46,10 @@ _described: dict[object, bytes] = {}
 def describe_once(operations: Iterable[Operation], settings: Settings, **more: Any) -> Any:
     """The description of these operations, as a copy of its own."""
     listed = tuple(operations)
-    if more.get("extend") is None:  # what the description of operations does not depend on
-        settings = replace(settings, seed=0, freeze=None, fixtures=(), default_fixtures=True)
+    # What no description depends on; that of operations does not depend on the records, either.
+    settings = replace(settings, seed=0, freeze=None, auth="strict", names=None, wire=None)
+    if more.get("extend") is None:
+        settings = replace(settings, fixtures=(), default_fixtures=True)
     key = (
         listed,
         settings,

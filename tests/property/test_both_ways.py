@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -51,7 +52,7 @@ class Four:
 
     def _entry(self, platform: Platform) -> dict[str, Any] | None:
         """What the journal of the default world says of the last request."""
-        entries = platform.worlds.default.journal.find()
+        entries = platform.worlds.default.journal.find(limit=1)
         return (
             entries[-1].as_json() | {"milliseconds": 0, "handler_milliseconds": 0}
             if entries
@@ -201,6 +202,7 @@ def requests(draw: st.DrawFn, operation: Operation) -> Environ:
     return environ
 
 
+@cache
 def _values_of(parameter: str) -> st.SearchStrategy[str]:
     if parameter == "account_id":
         return st.one_of(st.just(ACCOUNT), st.just(ACCOUNT), st.sampled_from(_ANY_KEY), TEXT)

@@ -30,7 +30,7 @@ from tests.waits import PATIENCE
 
 CATALOG = "/12/product_catalogs/1547080787865939968/products"
 PERMISSIONS = f"/5/accounts/{ACCOUNT}/tailored_audiences/1nmth/permissions"
-STANDING = 24
+STANDING = 12
 """So many records of each family stand from beginning to end, the fixtures' not counted."""
 CARD = {
     "name": "Card",
