@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import openapi_spec_validator
@@ -40,7 +40,7 @@ def _check_once(schema: Any, **more: Any) -> None:
         _sound.add(text)
 
 
-def validate(document: dict[str, Any]) -> None:
+def validate(document: Mapping[str, Any]) -> None:
     """Validate a document, its equal schemas once.
 
     Raises:
@@ -48,4 +48,4 @@ def validate(document: dict[str, Any]) -> None:
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(OAS31Validator, "check_schema", _check_once)
-        openapi_spec_validator.validate(document)
+        openapi_spec_validator.validate({**document})

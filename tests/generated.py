@@ -13,6 +13,7 @@ from typing import Any
 from hypothesis import HealthCheck, core, settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
+from hypothesis.internal.reflection import function_digest
 
 _TIMES = int(os.environ.get("MOCK_PLATFORM_TEST_EXAMPLES", "1"))
 
@@ -35,7 +36,6 @@ def examples(usual: int, **more: Any) -> settings:
     return settings(max_examples=usual * _TIMES, **more)
 
 
-_digest = core.function_digest
 _digests: dict[tuple[CodeType, bytes | None], bytes] = {}
 
 
@@ -46,8 +46,8 @@ def _digest_once(function: Any) -> bytes:
     """
     key = (function.__code__, getattr(function, "_hypothesis_internal_add_digest", None))
     if key not in _digests:
-        _digests[key] = _digest(function)
+        _digests[key] = function_digest(function)
     return _digests[key]
 
 
-core.function_digest = _digest_once
+vars(core).update(function_digest=_digest_once)
