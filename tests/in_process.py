@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import unquote
 
@@ -48,16 +48,16 @@ class QuickClient(PlatformClient):
         target: object,
         *,
         method: str = "GET",
-        headers: object = None,
+        headers: Mapping[str, str] | Iterable[tuple[str, str]] | None = None,
         data: object = None,
         json: object = None,
         content_type: str | None = None,
         **more: Any,
     ) -> dict[str, Any] | None:
         """The environment that the usual client makes of simple parts; else `None`."""
-        if not isinstance(target, str) or not isinstance(headers, Mapping | None):
-            return None
-        spelled = {name.title(): value for name, value in (headers or {}).items()}
+        pairs = [*(headers.items() if isinstance(headers, Mapping) else headers or ())]
+        spelled = {name.title(): value for name, value in pairs}
+        has_twice = len(spelled) < len(pairs)
         given = spelled.pop("Content-Type", None)
         content_type = content_type or given or (None if json is None else "application/json")
         mimetype = (content_type or "").partition(";")[0].strip().lower()
@@ -68,6 +68,7 @@ class QuickClient(PlatformClient):
             body = body.encode()
         if (
             more
+            or has_twice
             or self.preserve_context
             or (data is not None and json is not None)
             or self._cookies
@@ -75,7 +76,7 @@ class QuickClient(PlatformClient):
             or mimetype.startswith("multipart/")
             or not _BY_CLIENT.isdisjoint(spelled)
             or not all(isinstance(value, str) and value.isprintable() for value in spelled.values())
-            or not _PLAIN.fullmatch(target)
+            or not (isinstance(target, str) and _PLAIN.fullmatch(target))
         ):
             return None
         path, _, query = target.partition("?")

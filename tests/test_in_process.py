@@ -15,7 +15,7 @@ TOKEN = {"Authorization": "Bearer a%2Fb"}
 @pytest.mark.parametrize(("target", "more"), [
     ("/2/users", {}),
     ("/12/accounts?count=1&q=a%20b+c&empty=", {"headers": TOKEN}),
-    ("/~w1/2/users/by/username/%C3%A9%2F%FF;a=b", {"headers": {"X-Mock-World": "w"}}),
+    ("/~w1/2/users/by/username/%C3%A9%2F%FF;a=b", {"headers": [("X-Mock-World", "w")]}),
     ("/2/posts", {"json": {"text": "gr\u00fc\u00dfe", "a": [1, None]}}),
     ("/2/posts", {"json": {}, "headers": {"content-type": "text/plain"}}),
     ("/2/posts", {"data": "{", "content_type": "application/json; charset=utf-8"}),
@@ -45,6 +45,7 @@ def test_an_environment_is_that_of_the_client(target: str, more: dict[str, Any])
     ("/2/\u00fc", {}),
     ("/2/a b", {}),
     ("/2/users", {"headers": {"cookie": "a=b"}}),
+    ("/2/users", {"headers": [("X-A", "a"), ("x-a", "b")]}),
     ("/2/users", {"headers": {"host": "example.com"}}),
     ("/2/users", {"headers": {"X-A": "a\nb"}}),
     ("/2/users", {"base_url": "https://localhost"}),
