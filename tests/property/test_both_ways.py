@@ -162,6 +162,14 @@ VALUES = st.one_of(
     st.sampled_from(_ANY_KEY),
     TEXT,
 )
+PREFIXES = st.sampled_from(["", "", "/~w1", "/~nowhere"])
+UNQUOTED = st.sampled_from(["", "/:@"])
+CALLERS = st.sampled_from(["signed", "signed", "bearer", "anything", "nobody"])
+SCENARIOS = st.sampled_from([None] * 8 + ["outage", "rate-limited"])
+METHODS = {
+    method: st.sampled_from([method] * 6 + ["HEAD", "DELETE", "OPTIONS"])
+    for method in {operation.method for operation in OPERATIONS}
+}
 
 
 @st.composite
@@ -171,13 +179,13 @@ def requests(draw: st.DrawFn, operation: Operation) -> Environ:
     for segment in path.split("/"):
         if segment.startswith(":"):
             value = draw(_values_of(segment[1:]))
-            path = path.replace(segment, quote(value, safe=draw(st.sampled_from(["", "/:@"]))), 1)
+            path = path.replace(segment, quote(value, safe=draw(UNQUOTED)), 1)
     names = [] if operation.params is None else sorted(operation.params().fields)
     pairs = [(name, draw(VALUES)) for name in names if draw(st.booleans())]
-    prefix = draw(st.sampled_from(["", "", "/~w1", "/~nowhere"]))
+    prefix = draw(PREFIXES)
     if operation.sandbox_only or draw(st.integers(0, 5)) == 0:
         prefix += "/sandbox"
-    method = draw(st.sampled_from([operation.method] * 6 + ["HEAD", "DELETE", "OPTIONS"]))
+    method = draw(METHODS[operation.method])
     in_query = draw(st.booleans())
     query = urlencode(pairs, errors="replace") if in_query else ""
     body = b"" if in_query else urlencode(pairs, errors="replace").encode()
@@ -188,7 +196,7 @@ def requests(draw: st.DrawFn, operation: Operation) -> Environ:
         "CONTENT_LENGTH": str(len(body)),
     }
     url = f"http://127.0.0.1:8080{environ['REQUEST_URI']}"
-    who = draw(st.sampled_from(["signed", "signed", "bearer", "anything", "nobody"]))
+    who = draw(CALLERS)
     if who == "signed":
         form = {} if in_query else dict(pairs)
         environ["HTTP_AUTHORIZATION"] = _signature(method, url, form)
@@ -196,7 +204,7 @@ def requests(draw: st.DrawFn, operation: Operation) -> Environ:
         environ["HTTP_AUTHORIZATION"] = f"Bearer {BEARER}"
     elif who == "anything":
         environ["HTTP_AUTHORIZATION"] = draw(CREDENTIALS)
-    scenario = draw(st.sampled_from([None] * 8 + ["outage", "rate-limited"]))
+    scenario = draw(SCENARIOS)
     if scenario is not None:
         environ["HTTP_X_MOCK_SCENARIO"] = scenario
     return environ
