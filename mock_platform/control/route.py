@@ -16,7 +16,7 @@ from mock_platform.control.metrics import Metrics
 from mock_platform.control.refusals import ControlRefusal, explain_unknown_names, refuse_values
 from mock_platform.core.errors import BadQuery
 from mock_platform.core.faults import flatten
-from mock_platform.core.jsonio import BadJson, loads
+from mock_platform.core.jsonio import BadJson, list_repeated_keys, loads
 from mock_platform.core.pairs import decode_pairs, first_values
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.state import State
@@ -249,6 +249,11 @@ def body_of(route: Route, flask: Request, platform: Platform) -> Any:
             sent = loads(data, max_nesting=nesting)
         except BadJson as fault:
             raise ControlRefusal(400, f"The body is {fault}.") from fault
+        repeated = [
+            (key, f"{key!r} stands more than once") for key in list_repeated_keys(data, sent)
+        ]
+        if repeated:
+            raise refuse_values(422, repeated, "The body cannot be used")
     return sent if route.body is None else load_body(route.body(), sent)
 
 

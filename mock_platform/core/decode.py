@@ -27,11 +27,13 @@ from mock_platform.core.pairs import Pairs, first_values
 from mock_platform.core.schema import loader
 from mock_platform.core.unread import (
     IGNORED_AUTHORIZATION,
+    REPEATED_KEY,
     UNKNOWN_REFUSED,
     Finding,
     Shape,
     find_ignored_body,
     find_refused,
+    find_repeated_keys,
     find_repeated_parameters,
     find_unknown_parameters,
     report,
@@ -238,7 +240,7 @@ def make_reader(operation: Operation, schema: Schema) -> Callable[[Call, Any], d
             # An empty value on PUT unsets an optional field (public facts, section 3).
             sent = {k: None if v == "" and k in nullable else v for k, v in sent.items()}
         if older_keys and isinstance(sent, dict):
-            sent = _read_older_keys(sent, older_keys)
+            sent = _read_older_keys(call, sent, older_keys)
         try:
             params: dict[str, Any] = load(sent)
         except ValidationError as fault:
@@ -250,9 +252,17 @@ def make_reader(operation: Operation, schema: Schema) -> Callable[[Call, Any], d
     return read
 
 
-def _read_older_keys(sent: dict[str, Any], older_keys: Mapping[str, str]) -> dict[str, Any]:
+def _read_older_keys(
+    call: Call, sent: dict[str, Any], older_keys: Mapping[str, str]
+) -> dict[str, Any]:
     """Return what was sent with the names of today; what has both names counts under today's."""
-    names = {old: new for old, new in older_keys.items() if new not in sent}
+    names = {}
+    for older, name in older_keys.items():
+        if name not in sent:
+            names[older] = name
+        elif older in sent:
+            text = f"key {older!r} repeats {name!r} under its older name and was ignored"
+            call.warn(text, REPEATED_KEY)
     return {names.get(key, key): value for key, value in sent.items()}
 
 
@@ -277,6 +287,8 @@ def _body_reader(operation: Operation, schema: Schema | None, settings: Settings
         missing = in_query and not call.body
         sent = {} if missing else _json(call, settings.max_nesting)
         unread = list(find_unknown_parameters(call.query, in_query, call.path_params, _IN_BODY))
+        if not missing:
+            unread += find_repeated_keys(call.body, sent)
         if operation.read_body is None:
             unread += unknown_keys(shape(), sent, call.path_params)
         return (_add_query(call, sent, in_query, unread) if in_query else sent), unread

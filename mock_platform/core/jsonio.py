@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import orjson
@@ -46,6 +47,39 @@ def loads(data: bytes, *, max_nesting: int = 64, max_values: int | None = None) 
     if not _shallow(data, max_nesting) and _depth(value) > max_nesting:
         raise BadJson(f"nested more than {max_nesting} levels deep")
     return value
+
+
+def list_repeated_keys(text: bytes, value: Any) -> list[str]:
+    """Return the keys that an object in a JSON text has more than once; `value` was read of it.
+
+    Example:
+        >>> text = b'{"name":"a","more":{"name":"b"},"name":"c"}'
+        >>> list_repeated_keys(text, loads(text))
+        ['name']
+    """
+    # A reader keeps the last one and says nothing. Each key is followed by a colon, so texts with
+    # as many of these as the value has keys repeat none: nearly all texts. Strings may have some
+    # as well, so the others are read once more.
+    if text.translate(None, b" \t\r\n").count(b'":') == _count_keys(value):
+        return []
+    repeated: dict[str, None] = {}
+
+    def look(pairs: list[tuple[str, Any]]) -> None:
+        names = set()
+        for name, _ in pairs:
+            if name in names:
+                repeated[name] = None
+            names.add(name)
+
+    # Numbers stay texts, because the reader of the standard library refuses those that are long.
+    json.loads(text, object_pairs_hook=look, parse_int=str, parse_float=str)
+    return list(repeated)
+
+
+def _count_keys(value: Any) -> int:
+    if isinstance(value, dict):
+        return len(value) + sum(map(_count_keys, value.values()))
+    return sum(map(_count_keys, value)) if isinstance(value, list) else 0
 
 
 def dumps(value: Any) -> bytes:

@@ -20,13 +20,14 @@ from mock_platform.core.errors import find_nearest
 from mock_platform.core.failures.errors import NotShown
 from mock_platform.core.faults import Fault, say_unknown
 from mock_platform.core.fields import Anything
+from mock_platform.core.jsonio import list_repeated_keys
 
 IGNORED_PARAMETERS = settled(
     "parameters.ignored",
     "What nothing reads is ignored with a warning in the journal and its code in X-Mock-Warnings: "
     "unknown and repeated parameters (the first value counts), those that contradict the path, "
-    "unknown keys at any depth of a JSON body, and bodies of operations that read none. --warnings "
-    "error answers 400 to them, --strict refuses them.",
+    "unknown and repeated keys at any depth of a JSON body (the last value counts), and bodies of "
+    "operations that read none. --warnings error answers 400 to them, --strict refuses them.",
     gap=True,
 )
 
@@ -34,6 +35,7 @@ UNKNOWN_PARAMETER = "unknown-parameter"
 UNKNOWN_KEY = "unknown-key"
 READ_ONLY_KEY = "read-only-key"
 REPEATED_PARAMETER = "repeated-parameter"
+REPEATED_KEY = "repeated-key"
 CONTRADICTS_PATH = "contradicts-path"
 IGNORED_BODY = "ignored-body"
 IGNORED_AUTHORIZATION = "ignored-authorization"
@@ -44,6 +46,7 @@ WARNINGS: Mapping[str, str] = {
     UNKNOWN_KEY: "a key that a JSON body does not have at that place",
     READ_ONLY_KEY: "a key of a JSON body that the service itself sets",
     REPEATED_PARAMETER: "a parameter sent more than once; the first value is used",
+    REPEATED_KEY: "a key that an object of a JSON body has more than once; the last value is used",
     CONTRADICTS_PATH: "a parameter whose value differs from the value in the path; "
     "the path is used",
     IGNORED_BODY: "a body for an operation that reads no body, or with a Content-Type that "
@@ -196,6 +199,13 @@ def find_repeated_parameters(names: Sequence[str]) -> Iterator[Finding]:
         text = f"parameter {quote_text(name)} stands more than once; the first value counts"
         refused = f"the parameter {quote_text(name)} standing more than once"
         yield Finding(REPEATED_PARAMETER, text, refused)
+
+
+def find_repeated_keys(text: bytes, value: Any) -> Iterator[Finding]:
+    """Return the keys that an object in a JSON text has more than once; `value` was read of it."""
+    for name in list_repeated_keys(text, value)[:_MAX_WARNINGS]:
+        said = f"key {quote_text(name)} stands more than once in an object; the last value counts"
+        yield Finding(REPEATED_KEY, said, f"the key {quote_text(name)} standing more than once")
 
 
 def find_ignored_body(call: Call, note: str) -> Iterator[Finding]:

@@ -27,7 +27,7 @@ NewContext = Callable[..., BrowserContext]
 def chromium(tool: Tool) -> Iterator[Browser]:
     """The installed Chromium, without a window."""
     expect.set_options(timeout=_MILLISECONDS)
-    program = tool("chromium", "chromium-browser", "google-chrome")
+    program = tool("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
         yield browser

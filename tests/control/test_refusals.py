@@ -294,3 +294,14 @@ def test_a_refusal_says_what_to_do_and_changes_nothing(
     assert all(part in text for part in told.split("…"))
     assert wrong == sorted(fields(answer) if wrong else [])
     assert before == look(box)
+
+
+def test_a_body_that_repeats_a_key_is_refused(prepared: tuple[Sandbox, list[object]]) -> None:
+    """Of two values none is dropped in silence."""
+    box, before = prepared
+    sent = '{"action":"advance","seconds":1,"seconds":2}'
+
+    answer = call(box, "PUT", "/clock", data=sent, headers={"Content-Type": "application/json"})
+
+    assert "'seconds' stands more than once" in detail(answer, 422)
+    assert (["seconds"], before) == (fields(answer), look(box))

@@ -199,6 +199,40 @@ def test_a_parameter_that_contradicts_the_path_is_told(strict: bool, status: int
     assert (200, None) == (same.status_code, same.headers.get("X-Mock-Warnings"))
 
 
+@pytest.mark.parametrize(("text", "name", "repeated"), [
+    ('{"name":"a","name":"C",%s}', "C", ["name"]),
+    ('{"name" : "a",%s,"name"\n:"C","zz":{"b":1,"b":12345678901234567890}}', "C", ["name", "b"]),
+    ('{"name":"C",%s}', "C", []),
+    ('{"name":"\\"name\\":1",%s}', '"name":1', []),
+    ('{"name":"C","zz":{"name":1},%s}', "C", []),
+])  # fmt: skip
+def test_a_key_that_an_object_repeats_is_told(
+    box: Sandbox, text: str, name: str, repeated: list[str]
+) -> None:
+    """Its last value counts; keys in texts, and equal ones of other objects, are no repetition."""
+    body = text % f'"components":{json.dumps([MEDIA, BUTTON])}'
+
+    answer = box.call("POST", CARDS, data=body, content_type="application/json")
+
+    assert name == answer.get_json()["data"]["name"]
+    told = [warning for warning in last(box).warnings if "more than once" in warning]
+    said = "key '{}' stands more than once in an object; the last value counts"
+    assert sorted(said.format(key) for key in repeated) == sorted(told)
+    assert ("repeated-key" in answer.headers.get("X-Mock-Warnings", "")) == bool(repeated)
+
+
+def test_strict_refuses_repeated_keys() -> None:
+    """The spec does not say which of two values counts."""
+    box = sandbox(strict=True)
+
+    answer = box.call(
+        "POST", CARDS, data='{"name":"a","name":"b"}', content_type="application/json"
+    )
+
+    assert (501, "repeated-key") == (answer.status_code, answer.headers["X-Mock-Warnings"])
+    assert "the key 'name' standing more than once" in answer.get_data(as_text=True)
+
+
 @pytest.mark.parametrize(
     ("account", "warned"), [(ACCOUNT, None), ("other", "contradicts-path"), (5, "contradicts-path")]
 )

@@ -161,10 +161,12 @@ def create(call: Call, world: World) -> Record:
 def _read_mode(call: Call) -> str:
     """Return `compat` or `extended`, sent under either name of the parameter."""
     older: str | None = call.params.get("tweet_mode")
+    mode: str | None = call.params.get("post_mode")
     if older is not None:
         call.assume(TWEET_MODE)
-    mode: str = call.params.get("post_mode") or older or "compat"
-    return mode
+        if mode is not None and mode != older:
+            call.warn("tweet_mode contradicts post_mode, which counts", NO_EFFECT)
+    return mode or older or "compat"
 
 
 def _check_video(call: Call, media: Sequence[Record]) -> None:

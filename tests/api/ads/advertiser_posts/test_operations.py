@@ -190,9 +190,10 @@ class TestText:
 
     @pytest.mark.spec("B, Posting on behalf of an advertiser", "tweet_mode: compat")
     def test_both_modes(self, box: Sandbox) -> None:
-        """Where both names are sent, the neutral one counts."""
+        """Where both names are sent, the neutral one counts, and another value is warned of."""
         response = create(box, post_mode="extended", tweet_mode="compat")
 
+        assert "no-effect" == response.headers["X-Mock-Warnings"]
         assert "full_text" in data_of(response)
         assert "extended" == echo(response)["post_mode"]
 

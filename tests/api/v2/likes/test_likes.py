@@ -66,6 +66,16 @@ def test_liking_and_unliking(box: Sandbox) -> None:
     assert 2 == len(sent(box))
 
 
+def test_both_names_of_the_post(box: Sandbox) -> None:
+    """Where a body has the older name as well, that one is ignored with a warning."""
+    body = {"tweet_id": OWN_POST, "post_id": LIKED}
+
+    answer = box.call("POST", LIKES_PATH, json=body)
+
+    assert (200, "repeated-key") == (answer.status_code, answer.headers["X-Mock-Warnings"])
+    assert [LIKED] == list_liked(box)
+
+
 def test_events_reach_subscribers(box: Sandbox) -> None:
     """A subscription of the liker gets like.create, account activity the counted post."""
     subscription = {"event_type": "like.create", "filter": {"user_id": OWN}}
