@@ -53,7 +53,7 @@ def settings(store: str) -> Settings:
 
 
 def load_few() -> Base:
-    """The fixtures without the long tables: each kill is followed by reading all worlds anew."""
+    """The fixtures without the long tables: after each kill all worlds are read again."""
     base = load_base(settings("memory"))
     few = {
         name: {key: row.record for key, row in rows.items()}
