@@ -21,7 +21,14 @@ from tests.compiling import TESTS, import_from
 from tests.engine import EngineServer
 from tests.lanes import arrange
 from tests.live_servers import LiveServer, LiveWorld, serving
-from tests.made_once import DESCRIBING, LOADING, describe_once, load_once, read_packaged_once
+from tests.made_once import (
+    DESCRIBING,
+    LOADING,
+    describe_once,
+    load_once,
+    load_scenario_once,
+    read_packaged_once,
+)
 from tests.support import Sandbox, Sandboxes
 from tests.support_receiver import Receiver
 
@@ -89,6 +96,7 @@ def made_once() -> Iterator[None]:
         for module in LOADING:
             patch.setattr(f"{module}.load_base", load_once)
         patch.setattr("mock_platform.scenario.document.read_source", read_packaged_once)
+        patch.setattr("mock_platform.scenario.library.load", load_scenario_once)
         for module in DESCRIBING:
             patch.setattr(f"{module}.describe", describe_once)
         yield

@@ -1,8 +1,8 @@
 """What tests of one process make once, though each platform would make it for itself.
 
-A description of all operations takes a second, and so does reading all packaged scenarios; reading
-the packaged fixtures takes half the time of making a platform. Nothing changes any of them, so a
-test cannot notice; what a test is about, it makes with its own files.
+A description of all operations takes a second, and so does reading and checking all packaged
+scenarios; reading the packaged fixtures takes half the time of making a platform. Nothing changes
+any of them, so a test cannot notice; what a test is about, it makes with its own files.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from mock_platform.api.served import OPERATIONS
 from mock_platform.core import installed
 from mock_platform.core.description import openapi
 from mock_platform.core.documents.source import Source
@@ -20,6 +21,8 @@ from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.operation import Operation
 from mock_platform.platform import load_base
 from mock_platform.scenario import document
+from mock_platform.scenario.catalog import Catalog
+from mock_platform.scenario.document import Scenario
 from mock_platform.settings import Settings
 from mock_platform.world.store.memory import Base
 
@@ -36,13 +39,13 @@ LOADING = (
     "mock_platform.verification.importing.folder",
 )
 """The modules that load fixtures."""
-_describe, _read_source = openapi.describe, document.read_source
+_describe, _read_source, _load = openapi.describe, document.read_source, document.load
+_catalog = cache(lambda: Catalog.collect(OPERATIONS))
 _PACKAGED = installed.folder("scenarios")
 _MAX_DESCRIBED = 16
 """The latest so many descriptions are kept: one has some megabytes."""
 _NOT_DESCRIBED: dict[str, Any] = {
-    "seed": 0, "freeze": None, "fixtures": (), "default_fixtures": True,
-    "names": None, "wire": None, "as_of": None,
+    "seed": 0, "freeze": None, "auth": "strict", "names": None, "wire": None, "as_of": None,
 }  # fmt: skip
 """What no description depends on: names, wire and date are put into a copy of it."""
 _described: dict[object, bytes] = {}
@@ -52,6 +55,8 @@ def describe_once(operations: Iterable[Operation], settings: Settings, **more: A
     """The description of these operations, as a copy of its own."""
     listed = tuple(operations)
     settings = replace(settings, **_NOT_DESCRIBED)
+    if more.get("extend") is None:  # records are examples of the control plane's routes alone
+        settings = replace(settings, fixtures=(), default_fixtures=True)
     key = (
         listed,
         settings,
@@ -74,6 +79,23 @@ def _read_packaged(file: Path) -> Source:
 def read_packaged_once(file: Path) -> Source:
     """A file as data with places; one of the package is read once."""
     return _read_packaged(file) if _PACKAGED in file.parents else _read_source(file)
+
+
+@cache
+def _load_packaged(file: Path) -> Scenario:
+    return _load(file, _catalog())
+
+
+def load_scenario_once(file: Path, catalog: Catalog) -> Scenario:
+    """A scenario; one of the package is checked once against all operations of the package."""
+    usual = _catalog()
+    if (
+        _PACKAGED in file.parents
+        and catalog.ids == usual.ids
+        and all(catalog[each].operation is usual[each].operation for each in usual.ids)
+    ):
+        return _load_packaged(file)
+    return _load(file, catalog)
 
 
 @cache

@@ -72,23 +72,21 @@ class Server:
 
     def described(self) -> Any:
         """Everything that a change might touch."""
-        return orjson.loads(
-            orjson.dumps(
-                {
-                    world.name: {
-                        "state": State(world, self.platform.tables).dump(),
-                        "beside": sorted(
-                            (*at, it) for at, it in world.beside.read_records().items()
-                        ),
-                        "snapshots": list(world.snapshots),
-                        "epoch": world.epoch,
-                        "journal": [entry.id for entry in world.journal],
-                        "now": world.clock.now(),
-                    }
-                    for world in self.platform.worlds
-                }
-            )
-        )
+        return {
+            world.name: {
+                "state": State(world, self.platform.tables).dump(),
+                "beside": orjson.loads(
+                    orjson.dumps(
+                        sorted((*at, it) for at, it in world.beside.read_records().items())
+                    )
+                ),
+                "snapshots": list(world.snapshots),
+                "epoch": world.epoch,
+                "journal": [entry.id for entry in world.journal],
+                "now": world.clock.now(),
+            }
+            for world in self.platform.worlds
+        }
 
 
 @contextmanager

@@ -198,11 +198,14 @@ def _find_closest(wanted: str, shapes: Iterable[str]) -> list[str]:
     # The library caches what it finds out about its second text, so the path that was asked for is
     # the second one, and the paths of the operations are set as the first one by one.
     matcher = SequenceMatcher(b=wanted)
+    letters = _number_letters(wanted)
     bounds: list[tuple[float, str]] = []
     for shape in shapes:
-        matcher.set_seq1(shape)
-        if matcher.real_quick_ratio() >= _SIMILAR and (bound := matcher.quick_ratio()) >= _SIMILAR:
-            bounds.append((bound, shape))
+        both = len(wanted) + len(shape)
+        if 2 * min(len(wanted), len(shape)) >= _SIMILAR * both:
+            bound = 2.0 * len(letters & _number_letters(shape)) / both if both else 1.0
+            if bound >= _SIMILAR:
+                bounds.append((bound, shape))
     best: list[tuple[float, str]] = []
     for bound, shape in sorted(bounds, reverse=True):
         # Bounds come in descending order, and no similarity is greater than its bound. So if this
@@ -213,6 +216,12 @@ def _find_closest(wanted: str, shapes: Iterable[str]) -> list[str]:
         if (similarity := matcher.ratio()) >= _SIMILAR:
             best = sorted([*best, (similarity, shape)], reverse=True)[:_MAX_NAMED]
     return [shape for _, shape in best]
+
+
+@lru_cache(1024)
+def _number_letters(text: str) -> frozenset[str]:
+    """Return each letter with its number among equal ones; texts share as many as they can."""
+    return frozenset(f"{letter}{text[:i].count(letter)}" for i, letter in enumerate(text))
 
 
 def _first_segment(path: str) -> str:

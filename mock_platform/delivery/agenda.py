@@ -133,12 +133,12 @@ class Agenda:
         self._stopped = False
         self._thread: threading.Thread | None = None
 
-    def watch(self, entry: Appointment) -> None:
-        """Do this as soon as it is due."""
+    def watch(self, *entries: Appointment) -> None:
+        """Do these as soon as each is due; the thread wakes once for all of them."""
         with self._changed:
-            if self._stopped:
+            if self._stopped or not entries:
                 return
-            self._entries.add(entry)
+            self._entries.update(entries)
             if self._thread is None:
                 name = "mock-platform-agenda"
                 self._thread = threading.Thread(target=self._run, name=name, daemon=True)

@@ -25,7 +25,14 @@ from mock_platform.api.ads.catalogs.scheduled_feeds import TABLE as FEEDS
 from mock_platform.api.v2.webhooks.event_log import ADDED, CREATED, OUTGOING, REPLAY_JOB
 from mock_platform.api.v2.webhooks.validation import find_next_challenge
 from mock_platform.core.call import Challenge
-from mock_platform.delivery.agenda import Agenda, DeliveryWorkers, DueAct, DueStart, StateChange
+from mock_platform.delivery.agenda import (
+    Agenda,
+    Appointment,
+    DeliveryWorkers,
+    DueAct,
+    DueStart,
+    StateChange,
+)
 from mock_platform.delivery.envelope import make_body, make_job_status
 from mock_platform.delivery.outbound import Outbound, OutboundFault
 from mock_platform.delivery.replay_run import ReplayRun
@@ -216,14 +223,11 @@ class Deliverer:
                 for entry in world.store.page("webhooks")
                 if find_next_challenge(entry.record) is not None
             ]
-            for key in found:
-                self._watch_webhook(world, key)
+            self._agenda.watch(*(self._find_challenge(world, key) for key in found))
         return bool(found)
 
-    def _watch_webhook(self, world: World, key: str) -> None:
-        self._agenda.watch(
-            DueStart(world, "webhooks", key, find_next_challenge, self._challenge_again)
-        )
+    def _find_challenge(self, world: World, key: str) -> DueStart:
+        return DueStart(world, "webhooks", key, find_next_challenge, self._challenge_again)
 
     def _watch_acts(self, world: World) -> datetime:
         """Watch the records that the world acts for when they are due; return when the first is.
@@ -251,12 +255,11 @@ class Deliverer:
                 for entry in world.store.page(FEEDS)
                 if self._outbound.may_reach_name(urlsplit(entry.record["feed_url"]).hostname or "")
             ]
-            for key in found:
-                self._watch_feed(world, key)
+            self._agenda.watch(*(self._find_read(world, key) for key in found))
         return bool(found)
 
-    def _watch_feed(self, world: World, key: str) -> None:
-        self._agenda.watch(DueStart(world, FEEDS, key, find_next_read, self._read_feed))
+    def _find_read(self, world: World, key: str) -> DueStart:
+        return DueStart(world, FEEDS, key, find_next_read, self._read_feed)
 
     def _read_feed(self, feed: DueStart) -> None:
         """Read a feed that is due, and watch for the next time."""
@@ -269,17 +272,21 @@ class Deliverer:
 
     def _watch_changed(self, world: World, changes: Iterable[Change]) -> None:
         acts = [kind for kind in world.transitions.kinds.values() if kind.act]
+        found: list[Appointment] = []
         for change in changes:
             after = change.after
             if after is None:
                 continue
             if change.table == FEEDS:
-                self._watch_feed(world, change.key)
-            for kind in acts:
-                if kind.table == change.table and kind.state_of(after) == kind.first:
-                    self._agenda.watch(DueAct(world, kind.name, change.key))
+                found.append(self._find_read(world, change.key))
+            found += [
+                DueAct(world, kind.name, change.key)
+                for kind in acts
+                if kind.table == change.table and kind.state_of(after) == kind.first
+            ]
             if change.table == "webhooks" and find_next_challenge(after) is not None:
-                self._watch_webhook(world, change.key)
+                found.append(self._find_challenge(world, change.key))
+        self._agenda.watch(*found)
 
     def _challenge_again(self, webhook: DueStart) -> None:
         """Challenge a webhook that is due, and watch for the next time."""

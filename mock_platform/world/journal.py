@@ -441,8 +441,9 @@ class Journal:
         self._count_costs()
         with self._lock:
             entries = list(self._entries)
-        found = [entry for entry in entries if query.matches(entry)]
-        return found if limit is None else found[max(0, len(found) - limit) :]
+        # From the newest on, so that a small limit takes equally long however many there are.
+        found = [*islice((each for each in reversed(entries) if query.matches(each)), limit)]
+        return found[::-1]
 
     def find_newer(self, position: int, limit: int) -> tuple[list[JournalEntry], int]:
         """Return the entries after a position, the newest first, and the position after them.

@@ -4,13 +4,12 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from openapi_spec_validator import validate
 
 from mock_platform.control.routes import ROUTES, describe_everything
 from mock_platform.core.description.openapi import template_path
 from mock_platform.version import __version__
 from tests.control.support import call
-from tests.descriptions import keep_paths
+from tests.descriptions import keep_paths, validate
 from tests.support import Sandbox, sandbox
 
 

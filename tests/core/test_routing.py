@@ -11,6 +11,7 @@ from mock_platform.api.served import OPERATIONS
 from mock_platform.core.operation import Operation
 from mock_platform.core.routing import Nearest, Router, _find_closest
 
+NEAREST = Nearest(OPERATIONS)
 ROUTES = [
     ("GET", "/12/accounts/:account_id/cards", "cards.list"),
     ("PUT", "/12/accounts/:account_id/cards/:card_id", "cards.update"),
@@ -80,7 +81,7 @@ def test_a_path_that_is_none_leads_nowhere(path: str) -> None:
 
 def test_the_nearest_operations_are_named() -> None:
     """A misspelt path is answered with the operations that come closest, best first."""
-    assert Nearest(OPERATIONS).to("POST", "/oauth2/tokn")[0].id == "oauth2.token"
+    assert NEAREST.to("POST", "/oauth2/tokn")[0].id == "oauth2.token"
 
 
 @pytest.mark.parametrize(
@@ -96,28 +97,27 @@ def test_the_nearest_paths_are_those_of_the_standard_library(wanted: str) -> Non
 
 def test_a_hostile_path_costs_little() -> None:
     """A path with thousands of segments is compared by its beginning only."""
-    assert not Nearest(OPERATIONS).to("GET", "/x" * 50_000)
+    assert not NEAREST.to("GET", "/x" * 50_000)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
 def test_a_misspelt_segment_leads_back(operation: Operation) -> None:
     """Whichever operation's path has a letter too much, that operation is named first."""
-    nearest = Nearest(OPERATIONS)
     path = f"{operation.path}x".replace(":", "7")
 
-    found = nearest.to(operation.method, path)
+    found = NEAREST.to(operation.method, path)
 
     assert operation.method == found[0].method
     assert operation in found
-    assert found == nearest.to(operation.method, path)
+    assert found == NEAREST.to(operation.method, path)
 
 
 def test_a_path_of_neither_interface_is_compared_with_both() -> None:
     """All that is named is of the interface of the closest one."""
-    found = _ids(Nearest(OPERATIONS).to("GET", "/accounts"))
+    found = _ids(NEAREST.to("GET", "/accounts"))
 
     assert ["accounts.list", "accounts.create", "accounts.get"] == found
-    assert "oauth2.token" == Nearest(OPERATIONS).to("POST", "/oath2/token")[0].id
+    assert "oauth2.token" == NEAREST.to("POST", "/oath2/token")[0].id
 
 
 def _ids(operations: Iterable[Operation]) -> list[str]:

@@ -14,6 +14,7 @@ from tests.support import ACCOUNT, Sandbox, refusal
 ACCOUNT_PATH = f"/12/accounts/{ACCOUNT}"
 CARDS = f"{ACCOUNT_PATH}/cards"
 LEGACY_CARD = "57i77"
+UNANSWERED = Unanswered(OPERATIONS, NOT_SERVED)
 
 
 def refused(method: str, path: str, allowed: tuple[str, ...] = ()) -> tuple[RouteNotFound, Call]:
@@ -21,7 +22,7 @@ def refused(method: str, path: str, allowed: tuple[str, ...] = ()) -> tuple[Rout
     surface: Surface = "sandbox" if path.startswith("/sandbox") else "plain"
     inner = path.removeprefix("/sandbox")
     call = Call(method, f"http://localhost{path}", inner, "http://localhost", [], surface=surface)
-    failure = Unanswered(OPERATIONS, NOT_SERVED).failure(call, allowed)
+    failure = UNANSWERED.failure(call, allowed)
     assert isinstance(failure, RouteNotFound)
     return failure, call
 

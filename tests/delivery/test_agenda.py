@@ -203,6 +203,18 @@ def _fail(*_args: Any) -> None:
     raise LookupError("broken")
 
 
+def test_several_are_watched_at_once(kitchen: Kitchen, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The thread is woken once for all of them, and not at all for none."""
+    woken: list[bool] = []
+    monkeypatch.setattr(kitchen.agenda, "_wake", lambda: woken.append(True))
+    loaves = [StateChange(kitchen.world, 1, "baking", key) for key in ("rye", "wheat")]
+
+    kitchen.agenda.watch(*loaves)
+    kitchen.agenda.watch()
+
+    assert [True] == woken
+
+
 def test_a_stopped_agenda_watches_nothing_more(kitchen: Kitchen) -> None:
     """After a stop its thread is gone and no new one begins."""
     kitchen.bake()

@@ -25,7 +25,7 @@ Watched = Callable[..., list[str]]
 def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
     """The names of the worlds for which something of a kind is watched; nothing is ever done."""
     entries: list[Any] = []
-    monkeypatch.setattr(Agenda, "watch", lambda _, entry: entries.append(entry))
+    monkeypatch.setattr(Agenda, "watch", lambda _, *more: entries.extend(more))
     return lambda kind, table=None: [
         entry.world.name
         for entry in entries

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -51,7 +52,7 @@ class Four:
 
     def _entry(self, platform: Platform) -> dict[str, Any] | None:
         """What the journal of the default world says of the last request."""
-        entries = platform.worlds.default.journal.find()
+        entries = platform.worlds.default.journal.find(limit=1)
         return (
             entries[-1].as_json() | {"milliseconds": 0, "handler_milliseconds": 0}
             if entries
@@ -161,6 +162,14 @@ VALUES = st.one_of(
     st.sampled_from(_ANY_KEY),
     TEXT,
 )
+PREFIXES = st.sampled_from(["", "", "/~w1", "/~nowhere"])
+UNQUOTED = st.sampled_from(["", "/:@"])
+CALLERS = st.sampled_from(["signed", "signed", "bearer", "anything", "nobody"])
+SCENARIOS = st.sampled_from([None] * 8 + ["outage", "rate-limited"])
+METHODS = {
+    method: st.sampled_from([method] * 6 + ["HEAD", "DELETE", "OPTIONS"])
+    for method in {operation.method for operation in OPERATIONS}
+}
 
 
 @st.composite
@@ -170,13 +179,13 @@ def requests(draw: st.DrawFn, operation: Operation) -> Environ:
     for segment in path.split("/"):
         if segment.startswith(":"):
             value = draw(_values_of(segment[1:]))
-            path = path.replace(segment, quote(value, safe=draw(st.sampled_from(["", "/:@"]))), 1)
+            path = path.replace(segment, quote(value, safe=draw(UNQUOTED)), 1)
     names = [] if operation.params is None else sorted(operation.params().fields)
     pairs = [(name, draw(VALUES)) for name in names if draw(st.booleans())]
-    prefix = draw(st.sampled_from(["", "", "/~w1", "/~nowhere"]))
+    prefix = draw(PREFIXES)
     if operation.sandbox_only or draw(st.integers(0, 5)) == 0:
         prefix += "/sandbox"
-    method = draw(st.sampled_from([operation.method] * 6 + ["HEAD", "DELETE", "OPTIONS"]))
+    method = draw(METHODS[operation.method])
     in_query = draw(st.booleans())
     query = urlencode(pairs, errors="replace") if in_query else ""
     body = b"" if in_query else urlencode(pairs, errors="replace").encode()
@@ -187,7 +196,7 @@ def requests(draw: st.DrawFn, operation: Operation) -> Environ:
         "CONTENT_LENGTH": str(len(body)),
     }
     url = f"http://127.0.0.1:8080{environ['REQUEST_URI']}"
-    who = draw(st.sampled_from(["signed", "signed", "bearer", "anything", "nobody"]))
+    who = draw(CALLERS)
     if who == "signed":
         form = {} if in_query else dict(pairs)
         environ["HTTP_AUTHORIZATION"] = _signature(method, url, form)
@@ -195,12 +204,13 @@ def requests(draw: st.DrawFn, operation: Operation) -> Environ:
         environ["HTTP_AUTHORIZATION"] = f"Bearer {BEARER}"
     elif who == "anything":
         environ["HTTP_AUTHORIZATION"] = draw(CREDENTIALS)
-    scenario = draw(st.sampled_from([None] * 8 + ["outage", "rate-limited"]))
+    scenario = draw(SCENARIOS)
     if scenario is not None:
         environ["HTTP_X_MOCK_SCENARIO"] = scenario
     return environ
 
 
+@cache
 def _values_of(parameter: str) -> st.SearchStrategy[str]:
     if parameter == "account_id":
         return st.one_of(st.just(ACCOUNT), st.just(ACCOUNT), st.sampled_from(_ANY_KEY), TEXT)

@@ -24,13 +24,14 @@ from mock_platform.serving.app import create_app
 from tests.api.ads.cards.creatives import IMAGE, VIDEO
 from tests.api.ads.support import BASE
 from tests.generated import examples
+from tests.in_process import QuickClient
 from tests.spec.rows import WRITTEN
 from tests.support import ACCOUNT, BEARER, Sandbox, Sandboxes, data_of
 from tests.waits import PATIENCE
 
 CATALOG = "/12/product_catalogs/1547080787865939968/products"
 PERMISSIONS = f"/5/accounts/{ACCOUNT}/tailored_audiences/1nmth/permissions"
-STANDING = 24
+STANDING = 12
 """So many records of each family stand from beginning to end, the fixtures' not counted."""
 CARD = {
     "name": "Card",
@@ -197,7 +198,8 @@ class Writer(threading.Thread):
     def __init__(self, box: Sandbox, family: Family, numbers: Iterator[int]) -> None:
         super().__init__()
         self.box = copy(box)
-        self.box.client = create_app(box.platform).test_client()
+        app = create_app(box.platform)
+        self.box.client = QuickClient(app, app.response_class)
         self.family = family
         self.numbers = numbers
         self.made: list[str] = []

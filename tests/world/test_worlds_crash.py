@@ -18,7 +18,14 @@ from mock_platform.scenario.library import Library
 from mock_platform.serving.app import create_app
 from mock_platform.world.ids import Ids
 from tests.world.killing import Children
-from tests.world.worlds_crash_worker import described, no_scenarios, operation, perform, settings
+from tests.world.worlds_crash_worker import (
+    described,
+    load_few,
+    no_scenarios,
+    operation,
+    perform,
+    settings,
+)
 
 pytestmark = pytest.mark.crash
 
@@ -41,14 +48,14 @@ def test_acknowledged_requests_survive(
     """Every answered request had its whole effect, and at most one more had it, none a part."""
     monkeypatch.setattr(Library, "_load_packaged", no_scenarios)
     chance, path = Ids(series, "kills"), tmp_path / "state.json"
-    platform = Platform(settings("memory"))
+    platform = Platform(settings("memory"), base=load_few())
     client = Client(create_app(platform))
     last: tuple[int, int] | None = None
     for turn in range(KILLS_PER_FILE + 1):
         run = series * 1000 + turn
         patience = int(80 * chance.fraction("kill", turn) ** 2)
         # Small logs are compacted all the time, so that kills meet snapshots being written.
-        log_limit = 300_000 if turn % 2 else 64_000_000
+        log_limit = 60_000 if turn % 2 else 64_000_000
         found, done = server.run_and_kill(path, log_limit, run, patience=patience, reports=True)
         expected = described(platform)
         if found != expected and last is not None:  # killed before it could answer

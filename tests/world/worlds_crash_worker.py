@@ -25,7 +25,7 @@ from mock_platform.settings import Settings
 from mock_platform.world.ids import Ids
 from mock_platform.world.store import tinydb_archive
 from mock_platform.world.store.interface import SavedWorld
-from mock_platform.world.store.memory import MemoryStore
+from mock_platform.world.store.memory import Base, MemoryStore
 from mock_platform.world.store.tinydb_archive import TinyDBArchive
 from mock_platform.world.world import World
 from tests.support import BEARER
@@ -33,6 +33,8 @@ from tests.world.killing import fork_children, say
 
 WORLDS = ("w1", "w2", "w3")
 SCENARIOS = Path(__file__).with_name("crash_scenarios")
+MOST_RECORDS = 40
+"""Tables of the fixtures with more are left out."""
 FREEZE = datetime(2026, 11, 20, 12, tzinfo=UTC)
 OWN = {
     "rules": [
@@ -48,6 +50,17 @@ Operation = tuple[str, str, Any]
 def settings(store: str) -> Settings:
     """Settings under which the same requests always have the same effects."""
     return Settings(store=store, freeze=FREEZE, scenarios=(str(SCENARIOS),))
+
+
+def load_few() -> Base:
+    """The fixtures without the long tables: after each kill all worlds are read again."""
+    base = load_base(settings("memory"))
+    few = {
+        name: {key: row.record for key, row in rows.items()}
+        for name, rows in base.rows.items()
+        if len(rows) <= MOST_RECORDS
+    }
+    return Base(few, {at: moments for at, moments in base.relative.items() if at[0] in few})
 
 
 def operation(run: int, number: int) -> Operation:
@@ -144,10 +157,10 @@ def serve_for_ever(path: str, log_limit: str, run: str) -> None:
 def main() -> None:
     """Start one child after another, as asked."""
     setattr(Library, "_load_packaged", no_scenarios)  # noqa: B010 - mypy refuses the assignment
-    base = load_base(settings("memory"))
+    base = load_few()
     vars(opening).update(load_base=lambda _: base)
     # What the first requests load is loaded once, before all children.
-    client = Client(create_app(Platform(settings("memory"))))
+    client = Client(create_app(Platform(settings("memory"), base=base)))
     for what in ("GET", "/_mock/clock", None), ("GET", "/12/accounts", None):
         perform(client, what)
     fork_children(serve_for_ever)

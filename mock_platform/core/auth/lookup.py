@@ -160,6 +160,8 @@ class WorldCredentials:
 
     def compare(self, change: Change) -> Sequence[tuple[str, bool]]:
         """Return each credential that a change removed (`False`) or added (`True`)."""
+        if change.table not in CREDENTIAL_TABLES:
+            return ()
         # Most changes of apps and tokens leave the credentials as they are, for instance a token
         # that is used up; the index of owners is then not touched.
         before = _credentials_of(change.table, change.key, change.before)

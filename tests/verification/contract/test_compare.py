@@ -3,7 +3,6 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from openapi_spec_validator import validate
 
 from mock_platform.api.served import OPERATIONS
 from mock_platform.api.v2.release_history import RELEASES, Release
@@ -11,7 +10,7 @@ from mock_platform.platform import Platform
 from mock_platform.verification.contract.compare import compare_contracts, compare_dates
 from mock_platform.verification.contract.document import make_contract, read_contract
 from mock_platform.verification.contract.rules import LEVELS, RULES, ContractChange
-from tests.descriptions import keep_paths
+from tests.descriptions import keep_paths, validate
 from tests.verification.contract.examples import (
     EXAMPLES,
     HARMLESS_EDITS,

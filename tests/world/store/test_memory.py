@@ -173,3 +173,19 @@ def test_an_exception_reaches_the_end_and_the_caller() -> None:
         raise LookupError("broken")
 
     assert [caught.value] == seen
+
+
+@pytest.mark.parametrize(("before", "after", "differs"), [
+    (1, 1, False),
+    (1, 1.0, True),
+    (1, True, True),
+    ({"a": 1, "b": 2}, {"b": 2, "a": 1}, True),
+    (2**70, 2**70, False),
+    (2**70, float(2**70), True),
+    ("\ud800", "\ud800", False),
+])  # fmt: skip
+def test_what_is_no_fixture_any_more(before: Any, after: Any, differs: bool) -> None:
+    """Records are compared as JSON: 1, 1.0 and true are three values, and keys have an order."""
+    base, other = (Base({"items": {"x": {"value": value}}}) for value in (before, after))
+
+    assert ({"items": other.rows["items"]} if differs else {}) == base.difference(other.rows)

@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 
 import pytest
 from jsonschema import Draft202012Validator
-from openapi_spec_validator import validate
 
 from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.api.served import OPERATIONS
@@ -18,6 +17,7 @@ from mock_platform.control.examples import sample
 from mock_platform.core.envelope import Lines
 from mock_platform.core.operation import MINUTE, Operation
 from mock_platform.settings import NamesMode
+from tests.descriptions import validate
 from tests.support import Sandbox, sandbox
 from tests.test_kept_worlds import NOON
 
