@@ -9,6 +9,7 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 from oauthlib.oauth1 import Client
+from werkzeug.test import Client as WsgiClient
 from werkzeug.test import TestResponse
 
 from mock_platform.client.interface import WorldFace
@@ -19,7 +20,6 @@ from mock_platform.serving.app import CONTROL, create_app
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
-from tests.in_process import QuickClient
 from tests.made_once import load_once
 
 FORM = "application/x-www-form-urlencoded"
@@ -88,7 +88,7 @@ class Sandbox:
     def __post_init__(self, made: Platform | None) -> None:
         self.platform = made or make_platform(self.settings)
         self.app = create_app(self.platform)
-        self.client = QuickClient(self.app, self.app.response_class)
+        self.client: WsgiClient = self.app.test_client()
         self._as_made = _parts(self.platform)
 
     def start_over(self) -> bool:
@@ -102,7 +102,7 @@ class Sandbox:
             return False
         control: ControlPlane = self.app.extensions[CONTROL]
         control.warnings.clear()  # counts of the server, which a reset keeps
-        self.client = QuickClient(self.app, self.app.response_class)
+        self.client = self.app.test_client()
         return True
 
     def call(

@@ -24,7 +24,6 @@ from mock_platform.serving.app import create_app
 from tests.api.ads.cards.creatives import IMAGE, VIDEO
 from tests.api.ads.support import BASE
 from tests.generated import examples
-from tests.in_process import QuickClient
 from tests.spec.rows import WRITTEN
 from tests.support import ACCOUNT, BEARER, Sandbox, Sandboxes, data_of
 from tests.waits import PATIENCE
@@ -198,8 +197,7 @@ class Writer(threading.Thread):
     def __init__(self, box: Sandbox, family: Family, numbers: Iterator[int]) -> None:
         super().__init__()
         self.box = copy(box)
-        app = create_app(box.platform)
-        self.box.client = QuickClient(app, app.response_class)
+        self.box.client = create_app(box.platform).test_client()
         self.family = family
         self.numbers = numbers
         self.made: list[str] = []
