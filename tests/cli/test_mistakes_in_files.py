@@ -36,6 +36,8 @@ FIXTURES = [
     ("line-item.json", "[]", "Did you mean 'line_items.json'?"),
     ("fixtures.json", f'{{"users": [{USER}], "posts": []}}', "1:1: a fixture file has one table: "
      "write the array of each into a file: users.json, posts.json"),
+    ("fixtures.json", f'{{"users": [{USER}]}}', "write the array of each into a file: users.json"),
+    ("posts.json", f'{{"users": [{USER}]}}', "write the array of its key 'users' alone"),
     ("users.json", f'[{USER},\n {OTHER},\n  "descripton": "x"}}]',
      "3:3: record 1, field descripton: 'descripton' is no field of users. Did you mean "
      "'description'? Its fields: "),

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from mock_platform.api.served import OPERATIONS
 from mock_platform.core.operation import Operation
 from mock_platform.scenario.outcomes import (
     Outcome,
+    choose_effect,
     find_codes,
     find_match,
     list_documented,
@@ -109,3 +112,13 @@ def test_matching(observed: Outcome, meant: Outcome | None) -> None:
 def test_codes(status: int, body: bytes, expected: list[str]) -> None:
     """A failure is counted by the code that its body names, in any dialect."""
     assert expected == list(find_codes(status, body))
+
+
+@pytest.mark.parametrize(("outcome", "effect"), [
+    (Outcome(409, "conflict"), {"problem": "conflict"}),
+    (Outcome(410, "conflict"), {"problem": "conflict", "status": 410}),
+    (Outcome(401, "about:blank"), {"problem": "about:blank", "status": 401}),
+])  # fmt: skip
+def test_the_effect_of_a_problem(outcome: Outcome, effect: dict[str, Any]) -> None:
+    """It has the status of the outcome, which is named where the problem has another one."""
+    assert effect == choose_effect(outcome)

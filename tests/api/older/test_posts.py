@@ -57,6 +57,20 @@ def test_a_long_text_is_cut(box: Sandbox, length: int, is_cut: bool) -> None:
         assert urls[0]["url"].endswith(id_)
 
 
+def test_addresses(box: Sandbox) -> None:
+    """Those of the text are listed; the link to media, on the recorded wire, is with the media."""
+    plain = show(box, update(box, "Read https://docs.example/a")["id_str"])
+    path = "/1.1/statuses/show/1712850617439551489.json?post_mode=extended"
+    recorded = body_of(box.call("GET", path, headers={"X-Mock-Wire": "recorded"}))
+    own, (media,) = recorded["entities"]["urls"], recorded["entities"]["media"]
+
+    assert ["https://docs.example/a"] == [one["expanded_url"] for one in plain["entities"]["urls"]]
+    assert ["https://shop.harbor-roasters.example/cold-brew"] == [
+        one["expanded_url"] for one in own
+    ]
+    assert recorded["full_text"].endswith(f"{own[0]['url']} {media['url']}")
+
+
 def test_original_names(box: Sandbox) -> None:
     """Paths, parameters, keys and sentences are those of the platform."""
     headers = {"X-Mock-Names": "original"}
@@ -180,6 +194,7 @@ def test_searches(box: Sandbox) -> None:
     pages = [{post["id"] for post in found["statuses"]} for found in (first, second)]
     assert (2, 2, set()) == (*map(len, pages), pages[0] & pages[1])
     assert (max(pages[0]), 2) == (about["max_id"], about["count"])
+    assert "from%3Aharbor_roasters+-filter%3Aretweets" == about["query"]
     assert [] == none["statuses"]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from mock_platform.api.v2.objects.answers import POST_FIELDS
 from mock_platform.api.v2.objects.post_view import show_post
-from mock_platform.api.v2.objects.posts import POSTS, make_post_object
+from mock_platform.api.v2.objects.posts import POSTS, make_post_object, read_entities
 from mock_platform.world.store.interface import Record
 from tests.support import sandbox
 
@@ -95,3 +95,12 @@ def test_a_post_is_of_a_whole_second() -> None:
     world = sandbox().platform.worlds.default
     stored = load(V2 | {"created_at": "2026-11-20T10:00:00.250Z"})
     assert "2026-11-20T10:00:00.000Z" == show_post(world, stored, ("created_at",))["created_at"]
+
+
+def test_entities_in_either_form() -> None:
+    """Those of version 1.1 stay as they are, those of v2 get their form."""
+    older = {"user_mentions": [{"screen_name": "northbike_co", "indices": [0, 13]}]}
+    newer = {"mentions": [{"username": "northbike_co", "start": 0, "end": 13}]}
+
+    assert older == read_entities(older)
+    assert older["user_mentions"] == read_entities(newer)["user_mentions"]
