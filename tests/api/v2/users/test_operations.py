@@ -108,6 +108,7 @@ def test_posts_of_a_user(box: Sandbox) -> None:
     assert (made, "5") == (body["data"]["most_recent_post_id"], body["data"]["pinned_post_id"])
     assert [made] == [post["id"] for post in body["includes"]["posts"]]
     assert ["pinned_post_id"] == [each["parameter"] for each in body["errors"]]
+    assert "errors" not in read(box, f"/2/users/{OWN}?expansions=most_recent_post_id")
 
 
 def test_promoted_only_posts_are_not_the_newest(box: Sandbox) -> None:
