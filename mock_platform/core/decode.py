@@ -21,7 +21,7 @@ from mock_platform.core.failures.errors import (
 )
 from mock_platform.core.faults import JSON_TYPES, Fault, flatten
 from mock_platform.core.fields import CommaList, Content, require_types
-from mock_platform.core.jsonio import MAX_VALUES, BadJson, loads
+from mock_platform.core.jsonio import MAX_VALUES, BadJson, list_repeated_keys, loads
 from mock_platform.core.operation import Location, Operation
 from mock_platform.core.pairs import Pairs, first_values
 from mock_platform.core.schema import loader
@@ -287,8 +287,8 @@ def _body_reader(operation: Operation, schema: Schema | None, settings: Settings
         missing = in_query and not call.body
         sent = {} if missing else _json(call, settings.max_nesting)
         unread = list(find_unknown_parameters(call.query, in_query, call.path_params, _IN_BODY))
-        if not missing:
-            unread += find_repeated_keys(call.body, sent)
+        if not missing and (repeated := list_repeated_keys(call.body, sent)):
+            unread += find_repeated_keys(repeated)
         if operation.read_body is None:
             unread += unknown_keys(shape(), sent, call.path_params)
         return (_add_query(call, sent, in_query, unread) if in_query else sent), unread

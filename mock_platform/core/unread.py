@@ -20,7 +20,6 @@ from mock_platform.core.errors import find_nearest
 from mock_platform.core.failures.errors import NotShown
 from mock_platform.core.faults import Fault, say_unknown
 from mock_platform.core.fields import Anything
-from mock_platform.core.jsonio import list_repeated_keys
 
 IGNORED_PARAMETERS = settled(
     "parameters.ignored",
@@ -201,9 +200,9 @@ def find_repeated_parameters(names: Sequence[str]) -> Iterator[Finding]:
         yield Finding(REPEATED_PARAMETER, text, refused)
 
 
-def find_repeated_keys(text: bytes, value: Any) -> Iterator[Finding]:
-    """Return the keys that an object in a JSON text has more than once; `value` was read of it."""
-    for name in list_repeated_keys(text, value)[:_MAX_WARNINGS]:
+def find_repeated_keys(names: Sequence[str]) -> Iterator[Finding]:
+    """Return keys that an object in a JSON body has more than once."""
+    for name in names[:_MAX_WARNINGS]:
         said = f"key {quote_text(name)} stands more than once in an object; the last value counts"
         yield Finding(REPEATED_KEY, said, f"the key {quote_text(name)} standing more than once")
 
