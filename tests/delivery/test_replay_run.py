@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from mock_platform.delivery import sender
+from mock_platform.delivery.deliverer import Deliverer
 from mock_platform.delivery.replay_run import ReplayRun
 from mock_platform.delivery.sender import DeliveryOutcome, Sender
 from tests.support import HARBOR
@@ -149,11 +150,15 @@ class Scripted(Sender):
 class TestPatience:
     """How long a receiver that does not answer is waited for."""
 
+    @pytest.fixture(autouse=True)
+    def alone(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The deliverer of the platform leaves the jobs to the test."""
+        monkeypatch.setattr(Deliverer, "take", lambda *_: None)
+
     def run(self, *outcomes: DeliveryOutcome) -> tuple[Scripted, tuple[str, int, int, str | None]]:
         """Work a job of fifteen events through; the sender, and the job's fate."""
         script = Scripted(*outcomes)
         with Desk() as desk:
-            desk.world.on_notice(lambda _world, _notice: None)
             desk.pace("immediate")
             job_id = desk.create()
             ReplayRun(script, desk.world, desk.world.epoch, job_id).run()
@@ -186,7 +191,6 @@ class TestPatience:
         """A second run of the same job finds its deliveries made and does nothing."""
         script = Scripted()
         with Desk() as desk:
-            desk.world.on_notice(lambda _world, _notice: None)
             job_id = desk.create()
             first = ReplayRun(script, desk.world, desk.world.epoch, job_id).run()
             second = ReplayRun(script, desk.world, desk.world.epoch, job_id).run()
