@@ -7,13 +7,11 @@ In the usual run a test has the same few examples each time, however slow the ma
 from __future__ import annotations
 
 import os
-from types import CodeType
 from typing import Any
 
-from hypothesis import HealthCheck, core, settings
+from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
-from hypothesis.internal.reflection import function_digest
 
 _TIMES = int(os.environ.get("MOCK_PLATFORM_TEST_EXAMPLES", "1"))
 
@@ -34,20 +32,3 @@ if _TIMES == 1:
 def examples(usual: int, **more: Any) -> settings:
     """Settings, and decorator, of a test with so many examples in the usual run."""
     return settings(max_examples=usual * _TIMES, **more)
-
-
-_digests: dict[tuple[CodeType, bytes | None], bytes] = {}
-
-
-def _digest_once(function: Any) -> bytes:
-    """What Hypothesis seeds its choices with: from the text of a function, which is read once.
-
-    A test for each of the operations has the same inner function hundreds of times.
-    """
-    key = (function.__code__, getattr(function, "_hypothesis_internal_add_digest", None))
-    if key not in _digests:
-        _digests[key] = function_digest(function)
-    return _digests[key]
-
-
-vars(core).update(function_digest=_digest_once)
