@@ -27,11 +27,11 @@ from mock_platform.core.pairs import Pairs, first_values
 from mock_platform.core.schema import loader
 from mock_platform.core.unread import (
     IGNORED_AUTHORIZATION,
-    REPEATED_KEY,
     UNKNOWN_REFUSED,
     Finding,
     Shape,
     find_ignored_body,
+    find_older_keys,
     find_refused,
     find_repeated_keys,
     find_repeated_parameters,
@@ -102,21 +102,27 @@ def make_upload_reader(
         # two different values is reported; the same value twice is harmless.
         sent: dict[str, Any] = {}
         repeated: list[str] = []
-        body = _read_body(call, contents, max_nesting)
+        unread: list[Finding] = []
+        body = _read_body(call, contents, max_nesting, unread)
         for name, value in [*body, *call.query]:
             if name not in sent:
                 sent[name] = value
             elif sent[name] != value:
                 repeated.append(name)
-        unread = list(find_repeated_parameters(repeated))
+        unread += find_repeated_parameters(repeated)
         others = [(name, str(value)) for name, value in sent.items() if name not in known]
         return sent, [*unread, *find_unknown_parameters(others, known, call.path_params)]
 
     return read
 
 
-def _read_body(call: Call, contents: frozenset[str], max_nesting: int) -> list[tuple[str, Any]]:
-    """Return the parameters of a body; those in `contents` stay bytes in a multipart form."""
+def _read_body(
+    call: Call, contents: frozenset[str], max_nesting: int, unread: list[Finding]
+) -> list[tuple[str, Any]]:
+    """Return the parameters of a body; those in `contents` stay bytes in a multipart form.
+
+    What is found in it that is not read is added to `unread`.
+    """
     if not call.body:
         return []
     if call.media_type == FORM:
@@ -129,10 +135,7 @@ def _read_body(call: Call, contents: frozenset[str], max_nesting: int) -> list[t
         ]
     if call.media_type != "application/json":
         raise UnsupportedMediaType(call.media_type, f"application/json or {MULTIPART}")
-    try:
-        value = loads(call.json_body, max_nesting=max_nesting, max_values=MAX_VALUES)
-    except BadJson as fault:
-        raise BadBody(f"The body is {fault}.") from fault
+    value = _load_json(call, max_nesting, unread)
     if not isinstance(value, dict):
         raise BadBody("The body must be an object.")
     return list(value.items())
@@ -240,7 +243,7 @@ def make_reader(operation: Operation, schema: Schema) -> Callable[[Call, Any], d
             # An empty value on PUT unsets an optional field (public facts, section 3).
             sent = {k: None if v == "" and k in nullable else v for k, v in sent.items()}
         if older_keys and isinstance(sent, dict):
-            sent = _read_older_keys(call, sent, older_keys)
+            sent = _read_older_keys(sent, older_keys)
         try:
             params: dict[str, Any] = load(sent)
         except ValidationError as fault:
@@ -252,23 +255,16 @@ def make_reader(operation: Operation, schema: Schema) -> Callable[[Call, Any], d
     return read
 
 
-def _read_older_keys(
-    call: Call, sent: dict[str, Any], older_keys: Mapping[str, str]
-) -> dict[str, Any]:
+def _read_older_keys(sent: dict[str, Any], older_keys: Mapping[str, str]) -> dict[str, Any]:
     """Return what was sent with the names of today; what has both names counts under today's."""
-    names = {}
-    for older, name in older_keys.items():
-        if name not in sent:
-            names[older] = name
-        elif older in sent:
-            text = f"key {older!r} repeats {name!r} under its older name and was ignored"
-            call.warn(text, REPEATED_KEY)
+    names = {old: new for old, new in older_keys.items() if new not in sent}
     return {names.get(key, key): value for key, value in sent.items()}
 
 
 def _body_reader(operation: Operation, schema: Schema | None, settings: Settings) -> _Reader:
     """Return the reader for the parameters of an operation in a JSON body."""
     in_query = frozenset(operation.in_query)
+    older_keys: Mapping[str, str] = getattr(schema, "older_keys", {})
     if schema is not None and operation.dialect == "v2":
         # A body has the types that the interface describes; what is in the query is text.
         require_types(_list_in_body(operation, schema))
@@ -285,10 +281,10 @@ def _body_reader(operation: Operation, schema: Schema | None, settings: Settings
         # A body may be absent if all that is required can be in the query; otherwise its absence is
         # a fault, which reading the empty body reports.
         missing = in_query and not call.body
-        sent = {} if missing else _json(call, settings.max_nesting)
         unread = list(find_unknown_parameters(call.query, in_query, call.path_params, _IN_BODY))
-        if not missing and (repeated := list_repeated_keys(call.body, sent)):
-            unread += find_repeated_keys(repeated)
+        sent = {} if missing else _json(call, settings.max_nesting, unread)
+        if older_keys and isinstance(sent, dict):
+            unread += find_older_keys(sent, older_keys)
         if operation.read_body is None:
             unread += unknown_keys(shape(), sent, call.path_params)
         return (_add_query(call, sent, in_query, unread) if in_query else sent), unread
@@ -404,18 +400,27 @@ def _header_pairs(call: Call) -> Pairs:
         return []
 
 
-def _json(call: Call, max_nesting: int) -> Any:
+def _json(call: Call, max_nesting: int, unread: list[Finding]) -> Any:
     if call.media_type != "application/json":
         if call.media_type == FORM and call.world_prefix is not None:
             call.diagnosis = {"mistake": "world-prefix", "explanation": _PREFIX_MAKES_FORMS}
         raise UnsupportedMediaType(call.media_type, "application/json")
+    value = _load_json(call, max_nesting, unread)
+    if not isinstance(value, dict | list):
+        found = JSON_TYPES[type(value)]
+        raise BadBody(f"The body must be a JSON object or array, got {found}.")
+    return value
+
+
+def _load_json(call: Call, max_nesting: int, unread: list[Finding]) -> Any:
+    """Return the value of a JSON body; keys that an object in it repeats are added to `unread`."""
     try:
         value = loads(call.json_body, max_nesting=max_nesting, max_values=MAX_VALUES)
     except BadJson as fault:
         raise BadBody(f"The body is {fault}.") from fault
-    if not isinstance(value, dict | list):
-        found = JSON_TYPES[type(value)]
-        raise BadBody(f"The body must be a JSON object or array, got {found}.")
+    # Of the bytes that the client sent: with original names the other was written again.
+    if repeated := list_repeated_keys(call.body, value):
+        unread += find_repeated_keys(repeated)
     return value
 
 

@@ -203,7 +203,7 @@ def _find_closest(wanted: str, shapes: Iterable[str]) -> list[str]:
     for shape in shapes:
         both = len(wanted) + len(shape)
         if 2 * min(len(wanted), len(shape)) >= _SIMILAR * both:
-            bound = 2.0 * len(letters & _number_letters(shape)) / both if both else 1.0
+            bound = 2.0 * len(letters & _number_letters_of_path(shape)) / both if both else 1.0
             if bound >= _SIMILAR:
                 bounds.append((bound, shape))
     best: list[tuple[float, str]] = []
@@ -218,10 +218,13 @@ def _find_closest(wanted: str, shapes: Iterable[str]) -> list[str]:
     return [shape for _, shape in best]
 
 
-@lru_cache(1024)
 def _number_letters(text: str) -> frozenset[str]:
     """Return each letter with its number among equal ones; texts share as many as they can."""
     return frozenset(f"{letter}{text[:i].count(letter)}" for i, letter in enumerate(text))
+
+
+_number_letters_of_path = lru_cache(1024)(_number_letters)
+"""The same of paths of operations, of which there are some hundred; nothing of clients is kept."""
 
 
 def _first_segment(path: str) -> str:

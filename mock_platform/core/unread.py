@@ -207,6 +207,14 @@ def find_repeated_keys(names: Sequence[str]) -> Iterator[Finding]:
         yield Finding(REPEATED_KEY, said, f"the key {quote_text(name)} standing more than once")
 
 
+def find_older_keys(body: Mapping[str, Any], older_keys: Mapping[str, str]) -> Iterator[Finding]:
+    """Return keys of a body that repeat another one under its older name."""
+    for older, name in older_keys.items():
+        if older in body and name in body:
+            text = f"key {older!r} repeats {name!r} under its older name and was ignored"
+            yield Finding(REPEATED_KEY, text, f"the key {older!r} beside {name!r}")
+
+
 def find_ignored_body(call: Call, note: str) -> Iterator[Finding]:
     """Return a body that the operation does not read; an empty JSON object counts as no body."""
     if call.body and call.body.strip() not in {b"", b"{}"}:

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import flask
 import pytest
@@ -17,7 +18,7 @@ from mock_platform.core.connection import Request
 from mock_platform.platform import Platform
 from mock_platform.serving.app import make_edge
 from mock_platform.settings import Settings
-from tests.commands import PreparedPython
+from tests.prepared_python import PreparedPython
 
 _PREPARE = """
 import http.client, sys
@@ -63,9 +64,11 @@ def prepared() -> Iterator[PreparedPython]:
         ("platform.test_client()", "{'flask', 'werkzeug', 'jinja2'}"),
     ],
 )
-def test_a_sandbox_loads_what_it_needs(prepared: PreparedPython, code: str, wanted: str) -> None:
+def test_a_sandbox_loads_what_it_needs(
+    prepared: PreparedPython, tmp_path: Path, code: str, wanted: str
+) -> None:
     """Worlds and requests over a socket need no Flask and no requests."""
-    prepared.check(f"{_START}    {code}\n    assert loaded() == {wanted}, loaded()\n")
+    prepared.check(f"{_START}    {code}\n    assert loaded() == {wanted}, loaded()\n", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -84,9 +87,11 @@ def test_a_sandbox_loads_what_it_needs(prepared: PreparedPython, code: str, want
     ],
     ids=["hooks", "signals"],
 )
-def test_who_listens_late_takes_part(prepared: PreparedPython, code: str) -> None:
+def test_who_listens_late_takes_part(prepared: PreparedPython, tmp_path: Path, code: str) -> None:
     """Hooks and receivers of signals see what comes after them, also if Flask was not loaded."""
-    prepared.check(f"{_START}    assert ask(platform.base_url + '/12/accounts') == 401\n{code}")
+    prepared.check(
+        f"{_START}    assert ask(platform.base_url + '/12/accounts') == 401\n{code}", tmp_path
+    )
 
 
 def test_threads_get_the_same_application() -> None:

@@ -17,6 +17,7 @@ CATALOG = "/12/product_catalogs/1547080787865939968"
 CARDS = f"/12/accounts/{ACCOUNT}/cards"
 LINE_ITEM = f"/12/accounts/{ACCOUNT}/line_items/itttx"
 ESTIMATE = f"/12/accounts/{ACCOUNT}/audience_estimate"
+LIKES = "/2/users/2244994945/likes"
 AUDIENCE = f"/12/accounts/{ACCOUNT}/custom_audiences/1nmth/users"
 HASH = "a" * 64
 COFFEE = {"targeting_type": "BROAD_KEYWORD", "targeting_value": "coffee"}
@@ -231,6 +232,21 @@ def test_strict_refuses_repeated_keys() -> None:
 
     assert (501, "repeated-key") == (answer.status_code, answer.headers["X-Mock-Warnings"])
     assert "the key 'name' standing more than once" in answer.get_data(as_text=True)
+
+
+@pytest.mark.parametrize(("path", "body"), [
+    (CARDS, '{"name":"a","name":"b"}'),
+    ("/2/media/upload", '{"media":"YQ==","media":"Yg=="}'),
+    (LIKES, '{"tweet_id":"1712850617439551489","post_id":"1712850617439551492"}'),
+])  # fmt: skip
+def test_repeated_keys_are_refused_where_warnings_are(path: str, body: str) -> None:
+    """Whichever reader reads the body, and where the name is repeated in its older form."""
+    box = sandbox(warnings="error")
+
+    answer = box.call("POST", path, data=body, content_type="application/json")
+
+    assert (400, "repeated-key") == (answer.status_code, answer.headers["X-Mock-Warnings"])
+    assert not last(box).changes
 
 
 @pytest.mark.parametrize(

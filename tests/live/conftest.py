@@ -19,9 +19,9 @@ import pytest
 
 from tests.commands import environment, finished
 from tests.conftest import Tool, find_shared_folder
-from tests.live.loaded_python import LoadedPython
 from tests.live.processes import Served, serving
 from tests.live_servers import LiveWorld
+from tests.prepared_python import PreparedPython
 
 NODE = Path(__file__).parent / "node"
 REQUIREMENTS = Path(__file__).parent / "python" / "requirements.txt"
@@ -47,9 +47,11 @@ def quick_java() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def loaded_python() -> Iterator[LoadedPython]:
+def loaded_python() -> Iterator[PreparedPython]:
     """Runs programs of Python by themselves, without the time that loading the sandbox takes."""
-    loaded = LoadedPython()
+    loaded = PreparedPython(
+        "import mock_platform\nwith mock_platform.MockPlatform.start(): pass\ndel mock_platform"
+    )
     yield loaded
     loaded.close()
 

@@ -13,9 +13,9 @@ from oauthlib.oauth2 import AccessDeniedError, OAuth2Error
 from requests_oauthlib import OAuth2Session
 
 from tests.live.clients import REAL, Redirect
-from tests.live.loaded_python import LoadedPython
 from tests.live.pages import Page
 from tests.live_servers import LiveWorld
+from tests.prepared_python import PreparedPython
 from tests.visitor import Visitor
 
 pytestmark = pytest.mark.live
@@ -145,7 +145,7 @@ class TestPage:
         ids=["session", "scopes", "flow"],
     )
     def test_programs(
-        self, loaded_python: LoadedPython, tmp_path: Path, program: str, shown: str
+        self, loaded_python: PreparedPython, tmp_path: Path, program: str, shown: str
     ) -> None:
         """Each program runs as it is, and prints what the page says."""
         assert ({"python"}, 3) == (PAGE.languages, len(PAGE.blocks("python")))

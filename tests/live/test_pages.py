@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import requests
 
-from tests.live.loaded_python import LoadedPython
 from tests.live.pages import Page, run_bash
 from tests.live.processes import Served
+from tests.prepared_python import PreparedPython
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
@@ -149,7 +149,7 @@ def test_commands_that_start_their_servers_work(name: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_programs_work(name: str, loaded_python: LoadedPython, tmp_path: Path) -> None:
+def test_programs_work(name: str, loaded_python: PreparedPython, tmp_path: Path) -> None:
     """Each program runs by itself, in a folder of its own."""
     done = loaded_python.run(PROGRAMS[name], tmp_path)
 
@@ -157,7 +157,7 @@ def test_programs_work(name: str, loaded_python: LoadedPython, tmp_path: Path) -
 
 
 def test_aiohttp_is_led_here(
-    python_libraries: Path, loaded_python: LoadedPython, tmp_path: Path
+    python_libraries: Path, loaded_python: PreparedPython, tmp_path: Path
 ) -> None:
     """The program of the page, with aiohttp as it is published."""
     program = Page("docs/types-and-async.md").files()["with_aiohttp.py"]
