@@ -8,7 +8,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -114,7 +113,7 @@ def started_action(folder: Path, options: str = "") -> Iterator[dict[str, str]]:
     """The environment after the action; this checkout's command is what it would install."""
     place = folder / "mock-platform"
     (place / "bin").mkdir(parents=True)
-    (place / "bin" / "mock-platform").symlink_to(Path(sys.executable).parent / "mock-platform")
+    (place / "bin" / "mock-platform").symlink_to(str(shutil.which("mock-platform")))
     done = run_step("Start mock_platform", folder, OPTIONS=options)
     assert 0 == done.returncode, done.stdout + done.stderr
     try:
@@ -324,7 +323,7 @@ def test_the_gate_job(project: Path, tool: Tool) -> None:
     step = next(step for step in JOBS["gate"]["steps"] if "mock-platform" in step.get("uses", ""))
     place = project / "mock-platform" / "bin"
     place.mkdir(parents=True)
-    (place / "mock-platform").symlink_to(Path(sys.executable).parent / "mock-platform")
+    (place / "mock-platform").symlink_to(str(shutil.which("mock-platform")))
     summary = {"GITHUB_STEP_SUMMARY": str(project / "summary.md")}
     name = "Verify with mock_platform"
 
