@@ -29,6 +29,7 @@ from tests.made_once import (
     load_scenario_once,
     read_packaged_once,
 )
+from tests.prepared_commands import PreparedCommands
 from tests.support import Sandbox, Sandboxes
 from tests.support_receiver import Receiver
 
@@ -123,6 +124,21 @@ def pytester(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pyte
     """The fixture of pytest, which forgets the options of the environment."""
     monkeypatch.setenv("PYTEST_ADDOPTS", FEW_PLUGINS)
     return pytester
+
+
+@pytest.fixture(scope="session")
+def prepared_commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PreparedCommands]:
+    """A `mock-platform` that starts in a moment, one for each test process."""
+    with PreparedCommands(tmp_path_factory.mktemp("commands")) as commands:
+        yield commands
+
+
+@pytest.fixture(scope="package")
+def quick_commands(prepared_commands: PreparedCommands) -> Iterator[None]:
+    """On the path of the tests of a package is the `mock-platform` that starts in a moment."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", str(prepared_commands.folder), prepend=os.pathsep)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ import pytest
 
 from tests.commands import environment, finished
 from tests.conftest import Tool, find_shared_folder
-from tests.live.processes import Served, serving
+from tests.live.processes import Served, quick, serving
 from tests.live_servers import LiveWorld
 from tests.prepared_commands import PreparedCommands
 from tests.prepared_python import PreparedPython
@@ -35,7 +35,7 @@ NodeStep = Callable[..., dict[str, Any]]
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
     """A server with the usual settings, for all tests of a module."""
-    with serving() as running:
+    with serving(command=quick) as running:
         yield running
 
 
@@ -47,15 +47,9 @@ def quick_java() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session", autouse=True)
-def prepared_commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PreparedCommands]:
+@pytest.fixture(scope="package", autouse=True)
+def commands_are_quick(quick_commands: None) -> None:
     """The commands of pages, and the servers that other languages start, start in a moment."""
-    with (
-        PreparedCommands(tmp_path_factory.mktemp("commands")) as commands,
-        pytest.MonkeyPatch.context() as patch,
-    ):
-        patch.setenv("PATH", str(commands.folder), prepend=os.pathsep)
-        yield commands
 
 
 @pytest.fixture(scope="session")

@@ -24,7 +24,7 @@ from mock_platform.cli.main import group
 from tests.conftest import Tool
 from tests.live.conftest import NodeProject
 from tests.live.pages import ROOT, run_bash
-from tests.live.processes import serving
+from tests.live.processes import quick, serving
 from tests.live.test_examples import FOLDER as EXAMPLES
 from tests.live.test_examples import QUIET
 from tests.waits import PATIENCE
@@ -298,7 +298,7 @@ def test_the_container_job(project: Path, tool: Tool) -> None:
     tool("curl")
     service = JOBS["container"]["services"]["sandbox"]
 
-    with serving("--host", "0.0.0.0", **service["env"]) as served:
+    with serving("--host", "0.0.0.0", **service["env"], command=quick) as served:
         _, smoke, tests = run_job("container", project, MOCK_PLATFORM_URL=served.url)
 
     assert smoke.endswith("ok     the world is dropped (204)\n")
