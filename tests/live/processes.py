@@ -66,12 +66,27 @@ class Served:
 
         The signal alone returns at once, and the process may answer for a moment more.
         """
-        self.process.send_signal(signal.SIGSTOP)
-        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+        os.kill(self.pid, signal.SIGSTOP)
+        while any(state not in "TtZ" for state in self._states()):
+            pass
 
     def go_on(self) -> None:
         """End a pause."""
-        self.process.send_signal(signal.SIGCONT)
+        os.kill(self.pid, signal.SIGCONT)
+
+    def kill(self) -> None:
+        """End it as a machine without power does."""
+        os.kill(self.pid, signal.SIGKILL)
+        self.process.wait(PATIENCE)
+
+    def _states(self) -> Iterator[str]:
+        for file in Path(f"/proc/{self.pid}/task").glob("*/stat"):
+            yield file.read_text("ascii", "replace").rpartition(") ")[2][0]
+
+    @property
+    def pid(self) -> int:
+        """The process that answers, or the one that started those."""
+        return int(self.ready["pid"])
 
     @property
     def ready(self) -> dict[str, Any]:
@@ -83,9 +98,8 @@ class Served:
     @property
     def pids(self) -> list[int]:
         """All processes of the server, the first one first."""
-        first = int(self.ready["pid"])
-        children = Path(f"/proc/{first}/task/{first}/children")
-        return [first, *map(int, children.read_text().split() if children.exists() else [])]
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children")
+        return [self.pid, *map(int, children.read_text().split() if children.exists() else [])]
 
     @property
     def url(self) -> str:
