@@ -155,15 +155,15 @@ def quick_commands(prepared_commands: PreparedCommands) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def live_server() -> Iterator[LiveServer]:
+def live_server(prepared_commands: PreparedCommands) -> Iterator[LiveServer]:
     """`mock-platform serve` over http, one for each test process."""
-    yield from serving()
+    yield from serving(command=prepared_commands.command)
 
 
 @pytest.fixture(scope="session")
-def live_server_tls() -> Iterator[LiveServer]:
+def live_server_tls(prepared_commands: PreparedCommands) -> Iterator[LiveServer]:
     """`mock-platform serve --tls --require-https`; its `ca` is the file to trust."""
-    yield from serving("--tls", "--require-https")
+    yield from serving("--tls", "--require-https", command=prepared_commands.command)
 
 
 @pytest.fixture(scope="session")
