@@ -43,6 +43,7 @@ for each in _FILES:  # they belong to the command alone
     posix.close(each)
 status = _read(asked)
 if posix.WIFSIGNALED(status):
-    _signal.signal(posix.WTERMSIG(status), _signal.SIG_DFL)
+    if posix.WTERMSIG(status) != _signal.SIGKILL:
+        _signal.signal(posix.WTERMSIG(status), _signal.SIG_DFL)
     posix.kill(posix.getpid(), posix.WTERMSIG(status))
 posix._exit(posix.WEXITSTATUS(status))

@@ -15,6 +15,8 @@ import select
 import signal
 import socket
 import sys
+import threading
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -51,12 +53,15 @@ def keep(forked: int, connection: socket.socket, files: list[int]) -> None:
     for file in files:
         os.close(file)
     connection.sendall(forked.to_bytes(4, sys.byteorder))
-    ended = os.pidfd_open(forked)
-    if ended in select.select([connection.fileno(), ended], [], [])[0]:
-        _, status = os.waitpid(forked, 0)
+
+    def kill_at_the_end() -> None:
+        if not connection.recv(1):
+            os.kill(forked, signal.SIGKILL)
+
+    threading.Thread(target=kill_at_the_end, daemon=True).start()
+    _, status = os.waitpid(forked, 0)
+    with suppress(BrokenPipeError):
         connection.sendall(status.to_bytes(4, sys.byteorder))
-    else:
-        os.kill(forked, signal.SIGKILL)
     os._exit(0)
 
 
