@@ -48,7 +48,9 @@ def list_versions(world: World, entity: str, record: Record) -> list[Version]:
     if record["deleted"] and not any(_find_old_values(e).get("deleted") is False for e in entries):
         found.append(Version(read_seconds(record["updated_at"]), present))
         present = present | {"deleted": False}
-    for entry in sorted(entries, key=lambda e: e["change_time"], reverse=True):
+    # Sorting keeps the order of equal times. Turned round before, the last of the changes of one
+    # second is undone first.
+    for entry in sorted(reversed(entries), key=lambda e: e["change_time"], reverse=True):
         old = _find_old_values(entry)
         if old:
             found.append(Version(read_seconds(entry["change_time"]), present))
