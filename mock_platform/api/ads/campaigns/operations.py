@@ -18,6 +18,7 @@ from mock_platform.api.ads.campaigns.records import (
     Campaign,
     FundingInstrument,
 )
+from mock_platform.api.ads.campaigns.sent_back import ChoiceOrStored, refuse_new_values
 from mock_platform.api.ads.campaigns.servability import (
     CAMPAIGNS_SERVABILITY,
     FUNDING_INSTRUMENTS_ABLE_TO_FUND,
@@ -79,8 +80,9 @@ CAMPAIGNS_BUDGETS = public_fact(
 )
 CAMPAIGNS_DRAFTS = public_fact(
     "campaigns.drafts",
-    "DRAFT can be set at the creation only, and left for ACTIVE or PAUSED. Lists leave drafts out "
-    "without with_draft=true; reads of one record show them.",
+    "DRAFT can be set at the creation only, and left for ACTIVE or PAUSED; clients that save all "
+    "that they loaded may send it back. Lists leave drafts out without with_draft=true; reads of "
+    "one record show them.",
     "adjacent operations, section 3.1",
 )
 CAMPAIGNS_DELETED = public_fact(
@@ -127,7 +129,7 @@ class CampaignUpdate(_Writable):
     name = Text(min_length=1, max_length=255)
     daily_budget_amount_local_micro = Long(low=1, allow_none=True)
     total_budget_amount_local_micro = Long(low=1, allow_none=True)
-    entity_status = Choice(ENTITY_STATUSES)
+    entity_status = ChoiceOrStored(ENTITY_STATUSES, stored=STORED_STATUSES)
     purchase_order_number = Text(max_length=50, allow_none=True)
 
 
@@ -180,8 +182,10 @@ def update(call: Call, world: World) -> Record:
 
     Raises:
         AdsFailure: The budgets do not fit.
+        InvalidParameters: The status is DRAFT, and the campaign is no draft.
     """
     before = CAMPAIGNS.get_by_id(call, world)
+    refuse_new_values(call, before, {"entity_status": ENTITY_STATUSES})
     sent = _drop_deprecated(call)
     if not sent:
         return _show(call, world, before)

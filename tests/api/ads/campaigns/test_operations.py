@@ -145,12 +145,14 @@ def test_what_a_client_that_saves_everything_sends(box: Sandbox) -> None:
 
 
 def test_drafts(box: Sandbox) -> None:
-    """A draft is listed on request only, read by its id, and left by an update."""
+    """A draft is listed on request only, read by its id, kept if sent back, left by an update."""
     draft = create(box, entity_status="DRAFT")["id"]
 
     assert draft not in listed(box)
     assert draft in listed(box, with_draft="true")
     assert load(box, f"campaigns/{draft}")["effective_status"] == "UNKNOWN"
+    data_of(put(box, f"campaigns/{draft}", entity_status="DRAFT", name="Still a draft"))
+    assert draft not in listed(box)
     put(box, f"campaigns/{draft}", entity_status="ACTIVE")
     assert draft in listed(box)
 
