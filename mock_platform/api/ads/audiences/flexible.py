@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from marshmallow import ValidationError, validates_schema
+from marshmallow import EXCLUDE, ValidationError, validates_schema
 
 from mock_platform.api.ads.audiences.operations import (
     DELETE,
@@ -89,7 +89,7 @@ class _Segment(Schema):
 
 def _make_segment(levels: int) -> type[Schema]:
     """Return the schema of a part with at most so many levels below it."""
-    inner = Nested(_make_segment(levels - 1)) if levels else Json()
+    inner = Nested(_make_segment(levels - 1), unknown=EXCLUDE) if levels else Json()
     parts = ListOf(inner, most=None if levels else 0)
     return type(f"Segment{levels}", (_Segment,), {"child_segments": parts})
 
@@ -99,7 +99,7 @@ class FlexibleCreate(Schema):
 
     name = Text(required=True, min_length=1)
     audience_type = Choice((FLEXIBLE,), required=True)
-    segments = Nested(_make_segment(3), required=True)
+    segments = Nested(_make_segment(3), unknown=EXCLUDE, required=True)
 
 
 class FlexibleAudience(CustomAudience):

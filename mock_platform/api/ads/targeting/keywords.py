@@ -70,8 +70,8 @@ INSIGHTS_NO_CURSOR = public_fact(
 INSIGHTS_NUMBERS = expectation(
     "insights.numbers",
     "Volumes and related keywords are made up from the world's seed, the keywords, the country and "
-    "the hour, up to the world's present time. Each keyword counts once, in any case; negative ones "
-    "do not change the volume, and related keywords with one of them come last.",
+    "the hour, up to the world's present time. Each keyword counts once, in any case; negative "
+    "ones do not change the volume, and related keywords with one of them come last.",
 )
 INSIGHTS_LOCATION = expectation(
     "insights.location",
