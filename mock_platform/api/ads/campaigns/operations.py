@@ -130,6 +130,7 @@ class CampaignUpdate(_Writable):
     daily_budget_amount_local_micro = Long(low=1, allow_none=True)
     total_budget_amount_local_micro = Long(low=1, allow_none=True)
     entity_status = ChoiceOrStored(ENTITY_STATUSES, stored=STORED_STATUSES)
+    standard_delivery = Flag(allow_none=True)
     purchase_order_number = Text(max_length=50, allow_none=True)
 
 

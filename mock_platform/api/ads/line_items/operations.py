@@ -42,6 +42,7 @@ from mock_platform.api.ads.line_items.creation import (
     APP_PLATFORM,
     DOMAIN,
     DOMAIN_TEXT,
+    LONGEST_NAME,
     USER_ID,
     USER_ID_TEXT,
     LineItemCreate,
@@ -91,6 +92,12 @@ LINE_ITEMS_SENT_BACK = expectation(
     "line-items.sent-back",
     "An update takes the goal SITE_VISITS and the status DRAFT, which its table does not list, "
     "where they are stored, from clients that save all that they loaded.",
+)
+LINE_ITEMS_NAME_LENGTH = public_fact(
+    "line-items.name-length",
+    "A name has at most 255 characters, in an update as in a creation; the update table names no "
+    "bound.",
+    "adjacent operations, section 4",
 )
 LINE_ITEMS_STANDARD_DELIVERY_NULL = public_fact(
     "line-items.standard-delivery-null",
@@ -174,7 +181,7 @@ class LineItemUpdate(Schema):
     end_time = Instant(allow_none=True)
     frequency_cap = Integer(low=1, allow_none=True)
     goal = ChoiceOrStored(GOALS, stored=STORED_GOALS)
-    name = Text(allow_none=True)
+    name = Text(allow_none=True, max_length=LONGEST_NAME)
     pay_by = ChoiceOrStored(PAY_BY, stored=STORED_PAY_BY)
     total_budget_amount_local_micro = Long(low=1, allow_none=True)
     daily_budget_amount_local_micro = Long(low=1, allow_none=True)
@@ -348,6 +355,7 @@ UPDATE = ads(
     assumptions=(
         LINE_ITEMS_CONDITIONS_ON_MERGED,
         LINE_ITEMS_SENT_BACK,
+        LINE_ITEMS_NAME_LENGTH,
         *LINE_ITEMS.assumptions,
     ),
     may_assume=(
