@@ -88,8 +88,8 @@ _SECTIONS = (
     (
         "Other hosts, and the real service",
         (
-            "allow-host", "intercept-hosts", "shadow", "shadow-writes", "shadow-credentials",
-            "shadow-names",
+            "allow-host", "intercept-hosts", "explain", "enclose", "shadow", "shadow-writes",
+            "shadow-credentials", "shadow-names",
         ),
     ),
     ("The log", ("log-level", "log-format")),
