@@ -114,11 +114,12 @@ def create_flexible(call: Call, world: World) -> Record:
     Raises:
         AdsFailure: Its name is taken, or audiences are unknown or too many.
     """
-    tree, account = _complete(call.params["segments"]), call.path_params["account_id"]
-    leaves, errors = list(_list_leaves(tree)), []
-    for leaf in leaves:
+    sent, account = call.params["segments"], call.path_params["account_id"]
+    tree = _complete(sent)
+    leaves, errors = list(_list_leaves(sent)), []
+    for leaf, stored in zip(leaves, _list_leaves(tree), strict=True):
         key = leaf["custom_audience_id"]
-        audience = read_audience(world, key)
+        audience = read_audience(world, stored["custom_audience_id"])
         if audience is None or audience["deleted"] or not may_target(world, audience, account):
             errors.append(AdsError("NOT_FOUND", f"No audience has the id {key!r}", "segments"))
     if len(leaves) > MOST_LEAVES:
@@ -144,9 +145,10 @@ def _complete(segment: Record) -> Record:
 
 
 def _list_leaves(segment: Record) -> Iterator[Record]:
-    if not segment["child_segments"]:
+    parts = segment.get("child_segments", ())
+    if not parts:
         yield segment
-    for each in segment["child_segments"]:
+    for each in parts:
         yield from _list_leaves(each)
 
 

@@ -88,7 +88,8 @@ batch = partial(Refusal, f"POST {PATH}")
 
 
 @refusals([
-    batch("an unknown audience", 400, json=[item(leaf("none"))], text="No audience"),
+    batch("an unknown audience", 400, json=[item(leaf("NONE"))],
+          text="No audience has the id 'NONE'"),
     batch("eleven audiences", 400, json=[item(join("OR", *[leaf(READERS)] * 11))],
           text="A maximum of 10"),
     batch("parts without an operator", 400, json=[item({"child_segments": [leaf(READERS)]})],
