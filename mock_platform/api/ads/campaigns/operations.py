@@ -18,7 +18,6 @@ from mock_platform.api.ads.campaigns.records import (
     Campaign,
     FundingInstrument,
 )
-from mock_platform.api.ads.campaigns.sent_back import ChoiceOrStored, refuse_new_values
 from mock_platform.api.ads.campaigns.servability import (
     CAMPAIGNS_SERVABILITY,
     FUNDING_INSTRUMENTS_ABLE_TO_FUND,
@@ -33,12 +32,14 @@ from mock_platform.api.ads.filters import ExactFilter, IdsFilter, PrefixFilter
 from mock_platform.api.ads.lists import OrderedTimes
 from mock_platform.api.ads.resource import (
     TIMESTAMPS,
+    ChoiceOrStored,
     Resource,
     apply_changes,
     declare_activation,
     draw_unused_id,
     find_own,
     make_timestamps,
+    refuse_new_values,
 )
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call

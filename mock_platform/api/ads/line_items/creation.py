@@ -38,7 +38,6 @@ PLACEMENTS = (
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 DOMAIN = rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})+"
 DOMAIN_TEXT = "a domain without protocol such as example.com"
-LONGEST_NAME = 255
 USER_ID, USER_ID_TEXT = r"[0-9]{1,19}", "a user id of 1 to 19 digits"
 _OPTIONAL = (
     "name", "start_time", "end_time", "bid_amount_local_micro", "total_budget_amount_local_micro",
@@ -68,7 +67,7 @@ class LineItemCreate(Schema):
     entity_status = Choice(STORED_STATUSES)
     frequency_cap = Integer(low=1)
     goal = Choice(STORED_GOALS)
-    name = Text(min_length=1, max_length=LONGEST_NAME)
+    name = Text(min_length=1, max_length=255)
     pay_by = Choice(STORED_PAY_BY)
     primary_web_event_tag = Text(min_length=1)
     standard_delivery = Flag()

@@ -33,7 +33,6 @@ from mock_platform.api.ads.campaigns.records import (
     derive_pay_by,
     derive_standard_delivery,
 )
-from mock_platform.api.ads.campaigns.sent_back import ChoiceOrStored, refuse_new_values
 from mock_platform.api.ads.campaigns.servability import leave_out_drafts, require_room_for_line_item
 from mock_platform.api.ads.conventions import CORE_READS, One, ads, may_use_campaigns
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter, PrefixFilter
@@ -42,7 +41,6 @@ from mock_platform.api.ads.line_items.creation import (
     APP_PLATFORM,
     DOMAIN,
     DOMAIN_TEXT,
-    LONGEST_NAME,
     USER_ID,
     USER_ID_TEXT,
     LineItemCreate,
@@ -54,7 +52,14 @@ from mock_platform.api.ads.line_items.creation import (
     make_line_item,
     target_app_platforms,
 )
-from mock_platform.api.ads.resource import CAMPAIGN, Resource, apply_changes, declare_activation
+from mock_platform.api.ads.resource import (
+    CAMPAIGN,
+    ChoiceOrStored,
+    Resource,
+    apply_changes,
+    declare_activation,
+    refuse_new_values,
+)
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsFailure
@@ -92,12 +97,6 @@ LINE_ITEMS_SENT_BACK = expectation(
     "line-items.sent-back",
     "An update takes the goal SITE_VISITS and the status DRAFT, which its table does not list, "
     "where they are stored, from clients that save all that they loaded.",
-)
-LINE_ITEMS_NAME_LENGTH = public_fact(
-    "line-items.name-length",
-    "A name has at most 255 characters, in an update as in a creation; the update table names no "
-    "bound.",
-    "adjacent operations, section 4",
 )
 LINE_ITEMS_STANDARD_DELIVERY_NULL = public_fact(
     "line-items.standard-delivery-null",
@@ -181,7 +180,7 @@ class LineItemUpdate(Schema):
     end_time = Instant(allow_none=True)
     frequency_cap = Integer(low=1, allow_none=True)
     goal = ChoiceOrStored(GOALS, stored=STORED_GOALS)
-    name = Text(allow_none=True, max_length=LONGEST_NAME)
+    name = Text(allow_none=True)
     pay_by = ChoiceOrStored(PAY_BY, stored=STORED_PAY_BY)
     total_budget_amount_local_micro = Long(low=1, allow_none=True)
     daily_budget_amount_local_micro = Long(low=1, allow_none=True)
@@ -355,7 +354,6 @@ UPDATE = ads(
     assumptions=(
         LINE_ITEMS_CONDITIONS_ON_MERGED,
         LINE_ITEMS_SENT_BACK,
-        LINE_ITEMS_NAME_LENGTH,
         *LINE_ITEMS.assumptions,
     ),
     may_assume=(

@@ -152,7 +152,6 @@ REFUSED = [
            {"bid_strategy": "TARGET", "pay_by": "IMPRESSION"}, [("INVALID_PARAMETER", "pay_by")],
            spec={"B, Line items": ["pay_by: not supported"]}),
     refuse("bid_strategy is one of three", CLICKS, {"bid_strategy": "BEST"}),
-    refuse("a name has at most 255 characters", CLICKS, {"name": "x" * 256}),
     refuse("duration is 1, 7 or 30", REACH, {"duration_in_days": "2"},
            spec={"B, Line items": ["duration_in_days"]}),
     refuse("duration is 1, 7 or 30, not 31", REACH, {"duration_in_days": "31"},
