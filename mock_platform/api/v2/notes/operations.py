@@ -43,10 +43,10 @@ from mock_platform.api.v2.objects.answers import (
     PARTIAL_ERRORS,
     ObjectAnswer,
     PostSelectionQuery,
-    may_see,
     start_answer,
 )
 from mock_platform.api.v2.objects.object_types import POST_OBJECT
+from mock_platform.api.v2.objects.relations import may_see
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
 from mock_platform.api.v2.pages import TOKEN_PAGES, PageMeta, make_token_field, show_list, take_page
 from mock_platform.api.v2.posts.creation import POST_REFUSALS

@@ -35,7 +35,6 @@ from mock_platform.api.v2.objects.answers import (
     PostSelectionQuery,
     collect,
     hide_record,
-    may_see,
     start_answer,
 )
 from mock_platform.api.v2.objects.object_types import POST_OBJECT
@@ -48,6 +47,7 @@ from mock_platform.api.v2.objects.post_text import (
     make_source,
 )
 from mock_platform.api.v2.objects.post_view import CARD_URI, show_post
+from mock_platform.api.v2.objects.relations import may_see
 from mock_platform.api.v2.posts.changes import (
     DELETED_VERSIONS,
     POST_ACTIVITIES,

@@ -81,8 +81,13 @@ def test_counts_and_lists_agree(steps: list[Step]) -> None:
                                 ("reply_count", "in_reply_to_status_id_str"))
         }  # fmt: skip
         counts = show_post(box.world, post, ["public_metrics"])["public_metrics"]
+        original = box.world.store.get("posts", post["_reposted_post_id"] or "")
         for name, found in referring.items():
-            assert len(found) == counts[name], name
+            if original is None or name != "repost_count":
+                assert len(found) == counts[name], name
+            else:  # a repost has the number of its original
+                shown = show_post(box.world, original, ["public_metrics"])["public_metrics"]
+                assert shown[name] == counts[name]
         path = f"/2/posts/{post['id_str']}"
         assert referring["repost_count"][::-1] == ids(box, f"{path}/reposts")
         quotes = ids(box, f"{path}/quote_posts", max_results=100)
