@@ -219,7 +219,7 @@ def test_a_repost_is_hidden_with_its_original(box: Sandbox, field: str) -> None:
     relate(box, FOLLOWS, OWN, INES)
     post = make(box, OTHER, "Quietly")
     repost = make(box, INES, "RT", reposted=post)
-    lists = (
+    lists: tuple[tuple[str, dict[str, str]], ...] = (
         (f"/2/users/{INES}/posts", {}), (f"/2/users/{OWN}/timelines/reverse_chronological", {}),
         ("/2/posts/search/recent", {"query": "from:ines_duarte"}), ("/2/posts", {"ids": repost}),
     )  # fmt: skip
