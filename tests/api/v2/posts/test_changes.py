@@ -116,6 +116,22 @@ def test_versions_have_the_same_counts(box: Sandbox) -> None:
     assert new == old
 
 
+def test_media_of_posts_are_counted(box: Sandbox) -> None:
+    """A user has the media of the own posts in media_count: an edit changes it, a deletion too."""
+
+    def count() -> int:
+        return int(read_metrics(box, f"/2/users/{INES}")["media_count"])
+
+    keys, before = ["3_1", "3_2"], count()
+    first = make(box, INES, "Look", fields={"_media_keys": keys}).record
+    assert before + 2 == count()
+    make(box, INES, "Look!", previous=first, fields={"_media_keys": keys[:1]})
+    make(box, INES, "Hidden", fields={"_media_keys": keys, "nullcast": True})
+    assert before + 1 == count()
+    remove(box, first)
+    assert before == count()
+
+
 def test_a_subject_has_what_rules_read(box: Sandbox) -> None:
     """Author and referenced post are known by name, the text is whole."""
     world = box.world
