@@ -26,7 +26,7 @@ from mock_platform.api.v2.objects.post_view import (
     list_versions,
     name_reply_setting,
 )
-from mock_platform.api.v2.objects.relations import FOLLOWS, may_see_posts_of
+from mock_platform.api.v2.objects.relations import FOLLOWS, may_see
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
 from mock_platform.api.v2.release_history import find_release, is_in_force
 from mock_platform.core.assumptions import expectation, public_fact
@@ -63,7 +63,8 @@ UNREACHED_POSTS = expectation(
     "A reply to a post whose author is protected and not followed, suspended, or separated from "
     "the user by a block is refused with 403; so are quotes and reposts, and those of every "
     "protected user but by the user. Users whom an author follows may reply under the setting "
-    "following, users whom the post mentions as well.",
+    "following, those who subscribe to the author (_subscribes_to) under subscribers, users whom "
+    "the post mentions under both.",
 )
 ANY_PLACE = expectation(
     "posts.places",
@@ -222,7 +223,7 @@ def require_access(world: World, user: Record, post: Record, *, to_share: bool =
     author = world.store.get("users", post["_user_id"])
     if author is None or author["id"] == user["id"]:
         return
-    if (to_share and author["protected"]) or not may_see_posts_of(world, author, user["id"]):
+    if (to_share and author["protected"]) or not may_see(world, post, user["id"]):
         raise forbid("You are not permitted to perform this action.", UNREACHED_POSTS)
 
 
@@ -248,6 +249,7 @@ def require_reply_allowed(call: Call, world: World, user: Record, reply_to: Reco
         "mentionedUsers": mentioned,
         "following": mentioned or followed,
         "verified": bool(user["verified"]),
+        "subscribers": mentioned or reply_to["_user_id"] in (user.get("_subscribes_to") or ()),
     }
     if not allowed.get(setting, True):
         raise forbid(_NOT_SUMMONED, POST_REFUSALS)

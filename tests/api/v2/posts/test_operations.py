@@ -14,7 +14,8 @@ from mock_platform.api.v2.objects.answers import EXPANSIONS, POST_FIELDS
 from mock_platform.api.v2.objects.post_view import show_whole_post
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS
 from tests.api.oauth.app_client import messages
-from tests.api.v2.posts.support import relate
+from tests.api.v2.posts.support import INES, relate
+from tests.api.v2.posts.support import make as store
 from tests.refusals import Refusal, make_refusal_test
 from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox, body_of, sandbox
 
@@ -331,9 +332,9 @@ def test_replies_have_to_be_summoned(box: Sandbox) -> None:
     make(box, NORTHBIKE, text="7", reply={"in_reply_to_post_id": bare})
 
 
-@pytest.mark.parametrize("settings", ["following", "mentionedUsers", "verified"])
+@pytest.mark.parametrize("settings", ["following", "mentionedUsers", "verified", "subscribers"])
 def test_reply_settings_hold_for_everybody(box: Sandbox, settings: str) -> None:
-    """Without a mention, a follow or verification there is no reply, whatever the app's tier."""
+    """Without what it asks for there is no reply, whatever the app's tier."""
     make_enterprises(box)
     limited = {"in_reply_to_post_id": make(box, reply_settings=settings)}
     refuse(post(box, NORTHBIKE, text="1", reply=limited), "you have not been mentioned")
@@ -349,6 +350,29 @@ def test_followed_and_mentioned_users_reply(box: Sandbox, text: str) -> None:
         relate(box, FOLLOWS, OWN, OTHER)
 
     make(box, NORTHBIKE, text="I do", reply={"in_reply_to_post_id": post_id})
+
+
+def test_subscribers_reply(box: Sandbox) -> None:
+    """Under the setting subscribers these are who may reply, and who is mentioned."""
+    make_enterprises(box)
+    named = make(box, text="@northbike_co, do you come?", reply_settings="subscribers")
+    make(box, NORTHBIKE, text="I do", reply={"in_reply_to_post_id": named})
+    post_id = make(box, text="Who comes?", reply_settings="subscribers")
+    box.change("users", OTHER, _subscribes_to=[OWN])
+
+    make(box, NORTHBIKE, text="I do too", reply={"in_reply_to_post_id": post_id})
+
+
+@pytest.mark.parametrize("name", ["reply", "quote_post_id"])
+def test_a_repost_is_as_far_as_its_original(box: Sandbox, name: str) -> None:
+    """Nobody answers or quotes the repost of a post that they cannot see."""
+    make_enterprises(box)
+    reposted = store(box, INES, "RT", reposted=store(box, OTHER, "Quietly"))
+    body: Any = {name: {"in_reply_to_post_id": reposted} if name == "reply" else reposted}
+    make(box, text="1", **body)
+    box.change("users", OTHER, protected=True)
+
+    refuse(post(box, text="2", **body), "You are not permitted to perform this action.")
 
 
 @pytest.mark.parametrize("name", ["reply", "quote_post_id"])
