@@ -287,7 +287,7 @@ def _list_ends(world: World, post: Record, links: Links) -> list[dict[str, Any]]
     ends: list[dict[str, Any]] = []
     quoted, keys = post.get("_quoted_post_id"), post.get("_media_keys") or []
     known = [str(one.get("expanded_url")) for one in _list(post.get("entities") or {}, "urls")]
-    if quoted and not any(address.endswith(f"/status/{quoted}") for address in known):
+    if quoted and not any(re.search(rf"/status/{quoted}(?!\d)", address) for address in known):
         address = name_address(quoted)
         ends += [] if address is None else [shorten(world, address, links)]
     own = name_address(post["id_str"]) if keys else None

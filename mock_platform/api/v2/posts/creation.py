@@ -5,6 +5,7 @@ Named endpoints, section 7.1. What cannot be read answers 400, what may not be d
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -65,6 +66,17 @@ UNREACHED_POSTS = expectation(
     "protected user but by the user. Users whom an author follows may reply under the setting "
     "following, those who subscribe to the author (_subscribes_to) under subscribers, users whom "
     "the post mentions under both.",
+)
+LINKED_POSTS = expectation(
+    "posts.linked",
+    "A text with the address of a post (https://x.com/NAME/status/ID) makes a quote of that post, "
+    "of the last one if there are several, as quote_post_id would: if everybody may see it, and "
+    "without media, poll or card. An edit changes no quote.",
+)
+_POST_ADDRESS = re.compile(
+    r"https?://(?:www\.|mobile\.)?(?:x\.com|twitter\.com|platform\.example)"
+    r"/(?:i/web|\w{1,15})/status/([0-9]{1,19})(?![0-9])",
+    re.ASCII | re.IGNORECASE,
 )
 ANY_PLACE = expectation(
     "posts.places",
@@ -225,6 +237,18 @@ def require_access(world: World, user: Record, post: Record, *, to_share: bool =
         return
     if (to_share and author["protected"]) or not may_see(world, post, user["id"]):
         raise forbid("You are not permitted to perform this action.", UNREACHED_POSTS)
+
+
+def find_linked_post(call: Call, world: World, params: Mapping[str, Any]) -> Record | None:
+    """Return the post that the text of a new post quotes by its address, if it quotes one."""
+    if params.keys() & {"quote_post_id", "media", "poll", "card_uri", "edit_options"}:
+        return None
+    for id_ in reversed(_POST_ADDRESS.findall(params.get("text", ""))):
+        post = world.store.get("posts", id_)
+        if post is not None and may_see(world, post, None):
+            call.assume(LINKED_POSTS)
+            return post
+    return None
 
 
 def require_reply_allowed(call: Call, world: World, user: Record, reply_to: Record) -> None:

@@ -58,11 +58,13 @@ from mock_platform.api.v2.posts.creation import (
     ANY_PLACE,
     DATED,
     KNOWN_COMMUNITY,
+    LINKED_POSTS,
     POST_REFUSALS,
     SUMMONED_REPLIES,
     TEXT_LENGTHS,
     UNREACHED_POSTS,
     find_faults,
+    find_linked_post,
     find_place,
     find_post,
     find_previous_version,
@@ -243,6 +245,8 @@ def make_create(settings: Settings) -> Handler:
             if settings.tiers == "on":
                 _REQUIRE_TIER_TO_QUOTE(call, world)
             require_access(world, user, quoted, to_share=True)
+        else:
+            quoted = find_linked_post(call, world, params)
         media = take_media_of_post(world, user, params)
         require_card(world, params)
         require_community(call, world, params)
@@ -371,6 +375,7 @@ OPERATIONS = (
             TEXT_LENGTHS,
             SUMMONED_REPLIES,
             POST_REFUSALS,
+            LINKED_POSTS,
             UNREACHED_POSTS,
             ENTERPRISE_ONLY,
             ANY_PLACE,

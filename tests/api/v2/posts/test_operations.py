@@ -14,7 +14,7 @@ from mock_platform.api.v2.objects.answers import EXPANSIONS, POST_FIELDS
 from mock_platform.api.v2.objects.post_view import show_whole_post
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS
 from tests.api.oauth.app_client import messages
-from tests.api.v2.posts.support import INES, relate
+from tests.api.v2.posts.support import INES, list_activities, read_metrics, relate
 from tests.api.v2.posts.support import make as store
 from tests.refusals import Refusal, make_refusal_test
 from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox, body_of, sandbox
@@ -576,3 +576,49 @@ def test_reads_are_counted(box: Sandbox) -> None:
     read(box, f"/2/posts?ids={COLD_BREW},5")
     read(box, f"/2/posts/{COLD_BREW}")
     assert before + 1 == count()
+
+
+@pytest.mark.parametrize(
+    ("begin", "end"),
+    [("https://x.com/northbike_co/status/", ""),
+     ("http://mobile.twitter.com/i/web/status/", "?s=20"),
+     ("1 https://x.com/a/status/1 https://WWW.x.com/a/status/", " is it")],
+)  # fmt: skip
+def test_the_address_of_a_post_quotes_it(box: Sandbox, begin: str, end: str) -> None:
+    """It does as quote_post_id does: in the post, in the counts, and for the author quoted."""
+    quoted = make(box, NORTHBIKE, text="Hello")
+    made = post(box, text=f"Look {begin}{quoted}{end}")
+
+    assert "posts.linked" in made.headers["X-Mock-Assumptions"].split(",")
+    shown = read(box, f"/2/posts/{made.get_json()['data']['id']}?post.fields=referenced_posts")
+    assert [{"type": "quoted", "id": quoted}] == shown["data"]["referenced_posts"]
+    assert 1 == read_metrics(box, f"/2/posts/{quoted}")["quote_count"]
+    assert ("post.quote.create", OTHER) in list_activities(box, "event_type", "user_id")
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["https://example.com/a/status/{id}", "https://x.com/a/status/{id}0", "https://x.com/a/statuses",
+     "https://x.com/a/status/{hidden}"],
+)  # fmt: skip
+def test_other_addresses_are_links(box: Sandbox, address: str) -> None:
+    """What is no address of a post that everybody may see refers to none."""
+    quoted, hidden = make(box, text="Hello"), make(box, NORTHBIKE, text="Quietly")
+    box.change("users", OTHER, protected=True)
+
+    made = make(box, text=address.format(id=quoted, hidden=hidden))
+    assert box.record("posts", made)["_quoted_post_id"] is None
+
+
+@pytest.mark.parametrize("what", ["poll", "quote_post_id", "edit_options"])
+def test_an_address_beside_something_else(box: Sandbox, what: str) -> None:
+    """A poll, another quote or an edit is not changed by an address in the text."""
+    one, other = make(box, text="Hello"), make(box, NORTHBIKE, text="Hello")
+    values: Any = {
+        "poll": {"options": ["a", "b"], "duration_minutes": 5}, "quote_post_id": other,
+        "edit_options": {"previous_post_id": one},
+    }  # fmt: skip
+    made = make(box, text=f"https://x.com/a/status/{one}", **{what: values[what]})
+
+    expected = other if what == "quote_post_id" else None
+    assert expected == box.record("posts", made)["_quoted_post_id"]
