@@ -371,6 +371,23 @@ def find_entities(world: World, text: str) -> dict[str, Any]:
     }
 
 
+_POST_ADDRESS = re.compile(
+    r"https?://(?:www\.|mobile\.)?(?:x\.com|twitter\.com|platform\.example)"
+    r"/(?:i/web|\w{1,15})/status/([0-9]{1,19})(?![0-9])",
+    re.ASCII | re.IGNORECASE,
+)
+
+
+def find_post_ids(text: str) -> list[str]:
+    """Return the ids of the posts whose addresses are in a text.
+
+    Example:
+        >>> find_post_ids("See https://x.com/harbor_roasters/status/17 and https://x.com/about")
+        ['17']
+    """
+    return _POST_ADDRESS.findall(text)
+
+
 def show_address(address: str) -> dict[str, str]:
     """Return an address as entities show it: short, whole, and without its scheme."""
     displayed = address.partition("://")[2]

@@ -5,7 +5,6 @@ Named endpoints, section 7.1. What cannot be read answers 400, what may not be d
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -17,6 +16,7 @@ from mock_platform.api.v2.objects.post_text import (
     ADDRESS_WEIGHT,
     TEXT_WEIGHT,
     USUAL_LENGTH,
+    find_post_ids,
     weigh_post,
     weigh_text,
 )
@@ -72,11 +72,6 @@ LINKED_POSTS = expectation(
     "A text with the address of a post (https://x.com/NAME/status/ID) makes a quote of that post, "
     "of the last one if there are several, as quote_post_id would: if everybody may see it, and "
     "without media, poll or card. An edit changes no quote.",
-)
-_POST_ADDRESS = re.compile(
-    r"https?://(?:www\.|mobile\.)?(?:x\.com|twitter\.com|platform\.example)"
-    r"/(?:i/web|\w{1,15})/status/([0-9]{1,19})(?![0-9])",
-    re.ASCII | re.IGNORECASE,
 )
 ANY_PLACE = expectation(
     "posts.places",
@@ -243,7 +238,7 @@ def find_linked_post(call: Call, world: World, params: Mapping[str, Any]) -> Rec
     """Return the post that the text of a new post quotes by its address, if it quotes one."""
     if params.keys() & {"quote_post_id", "media", "poll", "card_uri", "edit_options"}:
         return None
-    for id_ in reversed(_POST_ADDRESS.findall(params.get("text", ""))):
+    for id_ in reversed(find_post_ids(params.get("text", ""))):
         post = world.store.get("posts", id_)
         if post is not None and may_see(world, post, None):
             call.assume(LINKED_POSTS)
