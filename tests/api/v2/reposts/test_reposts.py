@@ -208,6 +208,8 @@ def test_a_repost_has_the_number_of_reposts_of_its_original(box: Sandbox) -> Non
         assert (2, 0, 0) == tuple(
             metrics[name] for name in ("repost_count", "like_count", "quote_count")
         )
+        assert reposts[::-1] == ids(box, f"/2/posts/{each}/reposts")
+        assert [OWN, OTHER] == ids(box, f"/2/posts/{each}/reposted_by")
     undo(box, post)
     assert 1 == read_metrics(box, f"/2/posts/{reposts[0]}")["repost_count"]
 
