@@ -20,7 +20,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.fields import Flag
 from mock_platform.core.operation import Location, Operation
 from mock_platform.settings import Settings
-from tests.support import BEARER, HARBOR, USER_TOKEN, Keys, Sandbox, Sandboxes, sandbox
+from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox, Sandboxes, sandbox
 from tests.support_replay import WEBHOOK
 
 ADDED: Mapping[str, Sequence[str]] = {
@@ -150,3 +150,17 @@ def test_an_app_that_may_only_read(sandboxes: Sandboxes) -> None:
     assert [93] == [each["code"] for each in message.get_json()["errors"]]
     assert 201 == box.call("POST", "/2/posts", json={"text": "Hi"}, keys=USER_TOKEN).status_code
     assert "2244994945" == box.read("/2/users/me")["data"]["id"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/2/broadcasts", "/2/broadcasts/scheduled", "/2/chat/conversations", "/2/dm_events"]
+)
+def test_a_token_belongs_to_the_user_who_asked(sandboxes: Sandboxes, path: str) -> None:
+    """Where each user has a list of the own, the token of another user's list is refused."""
+    box = sandboxes.get()
+    box.change("apps", "20993", _permissions=["read", "write", "direct_messages"])
+    token = box.read(path, max_results=1)["meta"]["next_token"]
+
+    assert box.read(path, max_results=1, pagination_token=token)["data"]
+    refused = box.read(path, keys=NORTHBIKE, status=400, max_results=1, pagination_token=token)
+    assert ["pagination_token"] == [*refused["errors"][0]["parameters"]]
