@@ -218,7 +218,7 @@ def _continue_history(world: World, previous: Record, number: str) -> Record:
     kept = {
         name: value
         for name, value in previous.items()
-        if name.startswith(("in_reply_to_", "_quoted_", "_reposted_at", "_hidden"))
+        if name.startswith(("in_reply_to_", "_quoted_", "_reposted_at", "_hidden", "_reply_"))
         or name.endswith("_count")
     }
     return {**kept, "_edit_history": history, "_conversation_id": find_conversation(previous)}

@@ -67,6 +67,12 @@ UNREACHED_POSTS = expectation(
     "following, those who subscribe to the author (_subscribes_to) under subscribers, users whom "
     "the post mentions under both.",
 )
+EDITED_POSTS = expectation(
+    "posts.edits",
+    "An edit is a whole new version, without what it does not say again, such as media or a place. "
+    "Whom the post answers and quotes stays, and who may reply unless the edit says so: reply and "
+    "quote_post_id have no effect.",
+)
 LINKED_POSTS = expectation(
     "posts.linked",
     "A text with the address of a post (https://x.com/NAME/status/ID) makes a quote of that post, "
@@ -283,7 +289,9 @@ def mentions_user(world: World, post: Record, user_id: str) -> bool:
     )
 
 
-def find_previous_version(world: World, user: Record, params: Mapping[str, Any]) -> Record | None:
+def find_previous_version(
+    call: Call, world: World, user: Record, params: Mapping[str, Any]
+) -> Record | None:
     """Return the newest version of the post that is edited, or `None`.
 
     Raises:
@@ -313,6 +321,11 @@ def find_previous_version(world: World, user: Record, params: Mapping[str, Any])
         raise forbid(
             f"This Post can no longer be edited: it was edited {MAX_EDITS} times.", POST_REFUSALS
         )
+    call.assume(EDITED_POSTS)
+    ignored = [name for name in ("reply", "quote_post_id") if name in params]
+    if ignored:
+        text = f"{' and '.join(ignored)} have no effect: an edit answers and quotes what it did"
+        call.warn(text, NO_EFFECT)
     return world.store.get("posts", versions[-1]) or post
 
 

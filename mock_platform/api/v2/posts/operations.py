@@ -57,6 +57,7 @@ from mock_platform.api.v2.posts.changes import (
 from mock_platform.api.v2.posts.creation import (
     ANY_PLACE,
     DATED,
+    EDITED_POSTS,
     KNOWN_COMMUNITY,
     LINKED_POSTS,
     POST_REFUSALS,
@@ -234,7 +235,7 @@ def make_create(settings: Settings) -> Handler:
         # and last whether the same text was posted already. Nothing is stored before that.
         params = read_known_keys(call, world, settings)
         text: str = params.get("text", "")
-        previous = find_previous_version(world, user, params)
+        previous = find_previous_version(call, world, user, params)
         require_length(call, user, text, is_reply="reply" in params)
         reply_to = _find_named_post(world, params, "reply.in_reply_to_post_id")
         if reply_to is not None:
@@ -376,6 +377,7 @@ OPERATIONS = (
             SUMMONED_REPLIES,
             POST_REFUSALS,
             LINKED_POSTS,
+            EDITED_POSTS,
             UNREACHED_POSTS,
             ENTERPRISE_ONLY,
             ANY_PLACE,

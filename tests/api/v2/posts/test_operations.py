@@ -435,6 +435,21 @@ def test_an_edit_has_a_new_id(box: Sandbox) -> None:
     read(box, f"/2/posts/{new}", 404)
 
 
+def test_what_an_edit_takes_over(box: Sandbox) -> None:
+    """Who may reply stays; another answer or quote has no effect, and the journal says so."""
+    first, other = make(box, text="1", reply_settings="following"), make(box, text="Hello")
+    edit: Any = {"edit_options": {"previous_post_id": first}}
+    made = post(box, text="2", **edit, quote_post_id=other, reply={"in_reply_to_post_id": other})
+
+    record = box.record("posts", made.get_json()["data"]["id"])
+    names = ("_reply_settings", "_quoted_post_id", "in_reply_to_status_id_str")
+    assert ["following", None, None] == [record[name] for name in names]
+    assert "no-effect" in made.headers["X-Mock-Warnings"]
+    assert "posts.edits" in made.headers["X-Mock-Assumptions"].split(",")
+    opened = make(box, text="3", **edit, reply_settings="verified")
+    assert "verified" == box.record("posts", opened)["_reply_settings"]
+
+
 def test_who_may_edit_what(box: Sandbox) -> None:
     """One's own post, with a subscription; no poll, no reply to others, no post of a community."""
     own = make(box, text="Own")
