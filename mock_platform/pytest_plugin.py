@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import re
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from datetime import datetime
@@ -292,6 +293,23 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         return
     if any(marker.name in _MARKERS for marker in item.iter_markers()):
         names.append(_FIXTURE)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Fail a test that has a misspelt marker of the plugin, unless the suite declares it."""
+    names = {each.name for each in item.iter_markers()} - _MARKERS.keys()
+    unknown = sorted(name for name in names if name.startswith("mock_"))
+    if not unknown:
+        return
+    from mock_platform.client.testing.servers import find_meant
+
+    declared = {re.split(r"[:(]", line)[0].strip() for line in item.config.getini("markers")}
+    for name in unknown:
+        meant = None if name in declared else find_meant(name, _MARKERS)
+        if meant is not None:
+            text = f"there is no marker {name!r}. Did you mean {meant!r}? If it is your own"
+            _fail_with([f"mock_platform: {text}, name it in the setting 'markers' of pytest."])
 
 
 def _make_servers(config: pytest.Config) -> Any:

@@ -23,6 +23,7 @@ from mock_platform.cli.options import (
     make_ca_option,
     make_format_option,
 )
+from mock_platform.serving.process import load_operations
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -51,8 +52,6 @@ def check(
     above. Fixtures are added to those named before. Exit status 1 if there is any fault. Warnings
     are about what is valid, but hardly what was meant; they go to standard error.
     """
-    from mock_platform.serving.process import load_operations
-
     with load_operations():
         from mock_platform.cli.checking import check_files
 
@@ -123,8 +122,6 @@ def contract(ctx: click.Context, *, out: Path | None) -> None:
         if out is not None:
             raise click.UsageError(f"--out is not for contract {ctx.invoked_subcommand}.")
         return
-    from mock_platform.serving.process import load_operations
-
     with load_operations():
         from mock_platform.cli.contracting import write_contract
 
@@ -232,8 +229,6 @@ def fit(*, path: Path, format: Literal["text", "json"]) -> None:
     of it is run. How to lead the project to the sandbox, and a first test, come after the calls.
     Exit status 1 if a call is not served.
     """
-    from mock_platform.serving.process import load_operations
-
     with load_operations():
         from mock_platform.cli.checking import show_fit
 

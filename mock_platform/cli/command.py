@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 
 import click
 
-from mock_platform.core.errors import did_you_mean
+from mock_platform.core.errors import did_you_mean, find_nearest
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 """The address of a server that was started without options."""
@@ -76,9 +76,20 @@ class CheckedCommand(click.Command):
 
         Raises:
             click.BadParameter: A value is not allowed.
+            click.NoSuchOption: There is no such option.
         """
         try:
             return super().parse_args(ctx, args)
+        except click.NoSuchOption as fault:
+            # click compares with the dashes, so `--name` looks like `--ca`.
+            name = fault.option_name.lstrip("-")
+            options = [each.lstrip("-") for each in fault.possibilities or ()]
+            near = find_nearest(name, options)
+            hint = "" if near is None else f" Did you mean '--{near}'?"
+            if not hint and any("=VALUE" in (param.metavar or "") for param in self.params):
+                hint = f" Values are written without dashes: {name}=VALUE."
+            text = f"No such option {fault.option_name!r}.{hint}"
+            raise click.NoSuchOption(fault.option_name, text, ctx=fault.ctx) from fault
         except click.BadParameter as fault:
             allowed = describe_allowed(fault)
             if not allowed:

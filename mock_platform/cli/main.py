@@ -19,7 +19,7 @@ _NAME = "mock-platform"
 _SECTIONS = (
     ("Start a sandbox", ("serve", "run", "open", "verify")),
     ("Watch what it does", ("requests", "costs", "case", "worlds")),
-    ("Break something, and undo it", ("scenarios", "on", "off", "clock", "reset")),
+    ("Break something, and undo it", ("scenarios", "failures", "on", "off", "clock", "reset")),
     ("For agents", ("mcp",)),
     ("Data", ("make", "credentials", "record", "import")),
     ("Check", ("check", "fit", "coverage", "diff", "fidelity")),

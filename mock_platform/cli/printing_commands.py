@@ -18,6 +18,7 @@ from mock_platform.cli.command import (
 from mock_platform.cli.intercepting import intercept_hosts_option
 from mock_platform.cli.live_commands import server_options
 from mock_platform.cli.options import make_format_option
+from mock_platform.serving.process import load_operations
 
 _FOLDER = click.Path(path_type=Path)
 
@@ -106,8 +107,6 @@ def docs(*, page: str | None, open: bool) -> None:
 )  # fmt: skip
 def openapi(url: str) -> None:
     """Print the OpenAPI description of everything that is served, like GET /_mock/openapi.json."""
-    from mock_platform.serving.process import load_operations
-
     with load_operations():
         from mock_platform.cli.listing import openapi_text
 
@@ -120,8 +119,6 @@ def openapi(url: str) -> None:
 )
 def assumptions(*, format: str) -> None:
     """Print all assumptions: what the specification does not show."""
-    from mock_platform.serving.process import load_operations
-
     with load_operations():
         from mock_platform.cli.listing import assumptions_text
 
@@ -141,8 +138,6 @@ def failures(*, pattern: str, status: tuple[int, ...], network: bool, format: st
 
     PATTERN may be several, such as 'line_items.*,oauth*'. `on ID` lets the next call fail so.
     """
-    from mock_platform.serving.process import load_operations
-
     with load_operations():
         from mock_platform.cli.listing import failures_text
 

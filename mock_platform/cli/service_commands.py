@@ -18,6 +18,7 @@ from mock_platform.cli.options import (
     make_only_option,
     make_out_option,
 )
+from mock_platform.serving.process import load_operations
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -231,8 +232,6 @@ def import_(
     A sandbox that serves the folder answers the recorded requests as recorded. Whatever cannot be
     turned into something is listed with the reason.
     """
-    from mock_platform.serving.process import load_operations
-
     with load_operations():
         from mock_platform.cli.recording import import_file
         from mock_platform.verification.importing.folder import ImportOptions
@@ -257,8 +256,6 @@ def fidelity(*, against: str | None, format: Literal["text", "json"], yes: bool)
 
     Without --against, exit status 1 if a figure is worse than the one that was kept.
     """
-    from mock_platform.serving.process import load_operations
-
     with load_operations():
         from mock_platform.cli.fidelity import show_fidelity
 

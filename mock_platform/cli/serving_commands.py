@@ -21,6 +21,7 @@ from mock_platform.cli.intercepting import (
     read_interception,
 )
 from mock_platform.cli.options import DATES, USD, condition_options, settings_of, settings_options
+from mock_platform.serving.process import load_operations
 
 if TYPE_CHECKING:
     from mock_platform.settings import NamesMode
@@ -88,8 +89,8 @@ _SECTIONS = (
     (
         "Other hosts, and the real service",
         (
-            "allow-host", "intercept-hosts", "shadow", "shadow-writes", "shadow-credentials",
-            "shadow-names",
+            "allow-host", "intercept-hosts", "explain", "enclose", "shadow", "shadow-writes",
+            "shadow-credentials", "shadow-names",
         ),
     ),
     ("The log", ("log-level", "log-format")),
@@ -177,7 +178,6 @@ def serve(
 ) -> None:
     """Serve until stopped; prints one line READY {…} to standard output when ready."""
     from mock_platform.scenario.outline import is_file
-    from mock_platform.serving.process import load_operations
 
     with load_operations():
         from mock_platform.cli.server_context import ServeOptions
@@ -336,8 +336,6 @@ def _require_command(name: str, values: Mapping[str, Any]) -> None:
 
 
 def _run(name: str, values: Mapping[str, Any]) -> NoReturn:
-    from mock_platform.serving.process import load_operations
-
     with load_operations():
         from mock_platform.cli.running import read_run_options, run_beside_server
 
@@ -352,8 +350,6 @@ def _verify(*, as_of: tuple[datetime, ...] | None, **values: Any) -> None:
         text = "Without --as-of: Write `mock-platform run --page -- CMD`, with the same options."
         click.echo(text, err=True)
         _run(name, values)
-    from mock_platform.serving.process import load_operations
-
     with load_operations():
         from mock_platform.cli.running import read_run_options, run_as_of
 
@@ -416,8 +412,6 @@ def open_case(
     Its requests are repeated first, from its start, so that it is as it was when it was saved;
     POST /_mock/reset returns it to the start.
     """
-    from mock_platform.serving.process import load_operations
-
     with load_operations():
         from mock_platform.cli.cases import report_replay, serve_case
 

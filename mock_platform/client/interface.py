@@ -20,9 +20,10 @@ from collections.abc import (
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, Self, cast
 
 from mock_platform.client.world_parts import ClockFace, JournalFace, StateFace, StreamsFace
+from mock_platform.core.errors import find_nearest
 from mock_platform.scenario.outline import FAILURE_ID
 
 if TYPE_CHECKING:
@@ -45,6 +46,24 @@ if TYPE_CHECKING:
 def _take_scenario(method: Callable[..., None]) -> Activation:
     """Let type checkers know which parameters the scenario of a name has; change nothing."""
     return cast("Activation", method)
+
+
+OTHER_WORDS = {
+    "url": "base_url",
+    "get": "session",
+    "post": "session",
+    "client": "session",
+    "scenario": "activate",
+    "enable": "activate",
+    "disable": "deactivate",
+    "requests": "journal",
+    "calls": "journal",
+    "records": "state",
+    "tables": "state",
+    "time": "clock",
+    "webhooks": "deliveries",
+}
+"""What other tools call parts of a world, with the name here."""
 
 
 class WorldFace(Protocol):
@@ -387,6 +406,21 @@ class WorldFace(Protocol):
 
     def reset(self) -> None:
         """Return the world to its start: fixtures, start-up scenarios, clock, ids, no journal."""
+
+    if not TYPE_CHECKING:  # type checkers still report an attribute that does not exist
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Raise an `AttributeError` that says what may have been meant."""
+            if name.startswith("_") or hasattr(type(self), name):
+                object.__getattribute__(self, name)  # a property raised: its own error is shown
+            declared = next(kind for kind in type(self).__mro__ if kind.__module__ == __name__)
+            known = [each for each in dir(declared) if not each.startswith("_")]
+            nearest = find_nearest(name, [*known, *OTHER_WORDS])
+            meant = OTHER_WORDS.get(nearest, nearest)
+            hint = "" if meant is None else f" Did you mean {meant!r}?"
+            raise AttributeError(
+                f"A world has no attribute {name!r}.{hint} It has: {', '.join(known)}."
+            )
 
     def _find_base(self, *, sandbox: bool) -> str:
         return self.ads_sandbox_base_url if sandbox else self.base_url

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -99,6 +100,15 @@ def test_every_command_explains_itself(command: str) -> None:
 
     assert result.exit_code == 0
     assert f"Usage: mock-platform {command}" in result.output
+
+
+@pytest.mark.parametrize("command", ["", "run", "serve", "verify"])
+def test_each_option_and_command_has_a_heading_of_its_kind(command: str) -> None:
+    """Only the option for help itself is left over where a long help is in sections."""
+    _, _, others = run(*command.split(), "--help").output.partition("\nOthers:\n")
+
+    assert [] == [line for line in others.splitlines() if re.match(r"  [-a-z]", line)][1:]
+    assert "" == others or "--help" in others.splitlines()[0]
 
 
 def test_help_comes_without_loading_the_server() -> None:

@@ -11,7 +11,10 @@ from mock_platform.cli.main import group
 
 NO_SERVER = "no server answers at http://127.0.0.1:9/_mock/worlds. Start a server with `mock-"
 MISTAKES = [
-    ("serve --prot 8080", 2, "No such option '--prot'. (Did you mean one of: '--host', '--port'?)"),
+    ("serve --prot 8080", 2, "No such option '--prot'. Did you mean '--port'?"),
+    ("on outage --times 3", 2, "'--times'. Values are written without dashes: times=VALUE."),
+    ("make users --name=x", 2, "'--name'. Values are written without dashes: name=VALUE."),
+    ("on outage --wrld w", 2, "No such option '--wrld'. Did you mean '--world'?"),
     ("serve --port eighty", 2, "not a valid integer range. Allowed: a number from 0 to 65535."),
     ("serve --port 65536", 2, "65536 is not in the range 0<=x<=65535."),
     ("serve --workers many", 2, "Allowed: a number from 1 to 256."),

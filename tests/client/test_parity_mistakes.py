@@ -147,6 +147,8 @@ IN_WORLD: dict[str, tuple[type[Exception], Mistake]] = {
     "allowing nothing": (CannotApprove, lambda w: w.authorize("none")),
     "allowing an address": (CannotApprove, lambda w: w.authorize("http://a.example/?x=1")),
     "allowing as nobody": (CannotApprove, lambda w: w.authorize("none", user="nobody")),
+    "an attribute of other tools": (AttributeError, lambda w: w.requests),
+    "a misspelt attribute": (AttributeError, lambda w: w.jornal),
     "ending no stream": (UnknownStream, lambda w: w.streams.disconnect("x")),
     "ending no stream with a query": (UnknownStream, lambda w: w.streams.disconnect("x?y")),
     "an unknown way to end": (ValueError, lambda w: w.streams.disconnect(disconnect_type="Bye")),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 import requests
 
 from mock_platform import MockPlatform, Settings, WsgiAdapter
+from mock_platform.client.interface import OTHER_WORDS
 from mock_platform.serving.http import CannotBind
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.store.errors import StoreInUse
@@ -56,6 +58,42 @@ def test_an_unknown_name_of_the_package_is_told() -> None:
 
 
 @pytest.mark.live
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("url", " Did you mean 'base_url'?"),
+        ("requets", " Did you mean 'journal'?"),
+        ("jornal", " Did you mean 'journal'?"),
+        ("zzz", ""),
+    ],
+)
+def test_an_unknown_attribute_names_the_nearest(
+    platform: MockPlatform, name: str, hint: str
+) -> None:
+    """Words of other tools lead to those of a world; then all that it has is named."""
+    said = rf"A world has no attribute '{name}'\.{re.escape(hint)} It has: activate, .*, wsgi\."
+
+    with pytest.raises(AttributeError, match=f"^{said}$"):
+        getattr(platform, name)
+
+
+@pytest.mark.parametrize("word", OTHER_WORDS)
+def test_words_of_other_tools_lead_somewhere(platform: MockPlatform, word: str) -> None:
+    """None of them is a name here, and what is named in their place is."""
+    assert not hasattr(platform, word)
+    assert hasattr(type(platform), OTHER_WORDS[word])
+
+
+def test_the_error_of_a_property_is_its_own(
+    platform: MockPlatform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not taken for an attribute that does not exist."""
+    monkeypatch.delattr(platform, "_addresses")
+
+    with pytest.raises(AttributeError, match="_addresses"):
+        platform.base_url  # noqa: B018 - it raises
+
+
 def test_it_stops_at_once_and_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stopping waits for no interval, closes the port, and may be repeated."""
     monkeypatch.setattr("mock_platform.serving.http.backend.SWEEP_SECONDS", 10 * PATIENCE)

@@ -58,17 +58,20 @@ function didYouMean(name, known) {
 /**
  * @param {string} one
  * @param {string} other
- * @returns {number} The number of letters to insert, delete or replace.
+ * @returns {number} The number of letters to insert, delete or replace, or of neighbours to swap.
  */
 function distance(one, other) {
+  let before = [];
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let i = 1; i <= one.length; i += 1) {
     const next = [i];
     for (let j = 1; j <= other.length; j += 1) {
       const replaced = row[j - 1] + (one[i - 1] === other[j - 1] ? 0 : 1);
-      next.push(Math.min(next[j - 1] + 1, row[j] + 1, replaced));
+      const isSwap = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+      const swapped = isSwap ? before[j - 2] + 1 : Infinity;
+      next.push(Math.min(next[j - 1] + 1, row[j] + 1, replaced, swapped));
     }
-    row = next;
+    [before, row] = [row, next];
   }
   return row[other.length];
 }

@@ -140,6 +140,7 @@ test("a server that cannot start says why", async () => {
   const env = { PATH: "", MOCK_PLATFORM_COMMAND: "" };
   await fails({ env }, /Neither mock-platform nor python is on the PATH/);
   await assert.rejects(MockPlatform.start({ stric: true }), { message: /Did you mean 'strict'/ });
+  await assert.rejects(MockPlatform.start({ prot: 0 }), { message: /Did you mean 'port'/ });
 });
 
 test("a server that has ended is reported as ended", async () => {

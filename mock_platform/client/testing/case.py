@@ -8,22 +8,26 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
-from inspect import iscoroutinefunction
+from inspect import get_annotations, iscoroutinefunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from mock_platform.client.arguments import read_as_of
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.platform import MockPlatform
 from mock_platform.client.testing import report
 from mock_platform.client.testing.report import Verdict
-from mock_platform.client.testing.servers import LocalServers, WorldRequest
+from mock_platform.client.testing.servers import LocalServers, WorldRequest, find_meant
 from mock_platform.serving.in_process.session import BasedSession
 from mock_platform.settings import NamesMode
 from mock_platform.verification.costs.document import describe_costs, merge_costs
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from mock_platform.client.testing.webhook_receiver import WebhookReceiver
     from mock_platform.names import OwnName, ScenarioName
+    from mock_platform.world.clock import Instant
 
 
 class PlatformMixin:
@@ -59,6 +63,10 @@ class PlatformMixin:
     """Whether requests of which something is ignored are answered, or refused with 400."""
     mock_names: ClassVar[NamesMode | None] = None
     """Which names clients use and get; `None`: neutral."""
+    mock_wire: ClassVar[str | None] = None
+    """How answers are on the wire, such as `recorded`; `None`: as the specification shows."""
+    mock_as_of: ClassVar[Instant | date | None] = None
+    """The date of the contract, ISO 8601; `None`: today's."""
 
     mock_costs: ClassVar[bool] = False
     """Whether a line at the end of the class says what its calls would have cost."""
@@ -72,6 +80,18 @@ class PlatformMixin:
     _servers: ClassVar[LocalServers]
     _verdict: Verdict
     _receiver: WebhookReceiver | None
+
+    def __init_subclass__(cls, **given: Any) -> None:
+        """Warn of a misspelt attribute, which would have no effect."""
+        super().__init_subclass__(**given)
+        known = {name for name in dir(PlatformMixin) if name.startswith("mock_")}
+        known |= {name for name in get_annotations(PlatformMixin) if name.startswith("mock_")}
+        for name in vars(cls):
+            if name.startswith("mock_") and name not in known:
+                meant = find_meant(name, known)
+                if meant is not None:
+                    text = f"{cls.__name__}.{name} is not read. Did you mean {meant!r}?"
+                    warnings.warn(f"mock_platform: {text}", stacklevel=2)
 
     def __init__(self, methodName: str = "runTest", *args: Any) -> None:  # noqa: N803 - unittest's
         super().__init__(methodName, *args)  # type: ignore[call-arg]
@@ -110,6 +130,8 @@ class PlatformMixin:
             self.mock_clock,
             self.mock_strict,
             self.mock_names,
+            self.mock_wire,
+            read_as_of(self.mock_as_of),
         )
         test: str = self.id()  # type: ignore[attr-defined]
         self.mock_platform, self._verdict = self._servers.open(request, test)

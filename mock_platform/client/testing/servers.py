@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from datetime import datetime
+from difflib import get_close_matches
 from functools import partial
 from hashlib import blake2s
 from inspect import signature
@@ -135,19 +136,10 @@ def read_markers(markers: Iterable[Marker], folder: Path) -> WorldRequest:
         BadWorldRequest: A marker has wrong arguments.
     """
     reader = _Reader(folder)
-    takers: dict[str, Callable[..., None]] = {
-        "mock_scenario": reader.mock_scenario,
-        "mock_fixtures": reader.mock_fixtures,
-        "mock_clock": reader.mock_clock,
-        "mock_strict": reader.mock_strict,
-        "mock_names": reader.mock_names,
-        "mock_wire": reader.mock_wire,
-        "mock_as_of": reader.mock_as_of,
-    }
     for marker in markers:
-        take = takers.get(marker.name)
-        if take is None:
+        if marker.name not in _FORMS:
             continue
+        take: Callable[..., None] = getattr(reader, marker.name)
         try:
             given = signature(take).bind(*marker.args, **marker.kwargs)
             take(*given.args, **given.kwargs)
@@ -219,6 +211,19 @@ _FORMS = {
     "mock_as_of": "mock_as_of(date)",
 }
 
+
+def find_meant(name: str, known: Iterable[str]) -> str | None:
+    """Return which of our names somebody misspelt; `None` if it looks like a name of their own.
+
+    Both begin with `mock_`, which does not count.
+    """
+    ends = {each.removeprefix("mock_"): each for each in known}
+    near = get_close_matches(name.removeprefix("mock_"), ends, 1, _NEAR)
+    return ends[near[0]] if near else None
+
+
+_NEAR = 0.75
+"""How alike two names are at least: `service` and `strict` are not (0.62)."""
 
 Stray = tuple[str, str, str]
 """A test, and the method and address of a request that came after its end."""

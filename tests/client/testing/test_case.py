@@ -49,6 +49,19 @@ class Failing(PlatformMixin, unittest.TestCase):
         self.skipTest("on purpose")
 
 
+class Recorded(PlatformTestCase):
+    """On another wire, at another date of the contract."""
+
+    mock_wire = "recorded"
+    mock_as_of = "2026-03-01"
+
+    def test_it(self) -> None:
+        """Both hold for the world of the test."""
+        answer = self.mock_platform_session.get("/12/nowhere")
+        assert answer.headers["X-Mock-As-Of"] == "2026-03-01"
+        assert answer.headers["X-Mock-Wire"] == "recorded"
+
+
 class Late(PlatformTestCase):
     """A test that leaves something running."""
 
@@ -184,6 +197,19 @@ def test_coroutines_are_judged_when_they_end() -> None:
 
     assert (2, []) == (result.testsRun, result.errors)
     assert ["test_silent"] == [case._testMethodName for case, _ in result.failures]
+
+
+def test_an_attribute_that_nothing_reads_is_warned_of() -> None:
+    """A misspelt one is named with what may be meant; one of the suite's own is left alone."""
+    with pytest.warns(UserWarning, match="is not read") as told:
+
+        class Misspelt(PlatformTestCase):
+            mock_scenario: ClassVar[dict[str, Any]] = {"answer-lost": {}}
+            mock_service = "shop"
+
+    assert [
+        "mock_platform: Misspelt.mock_scenario is not read. Did you mean 'mock_scenarios'?"
+    ] == [str(each.message) for each in told]
 
 
 def test_it_runs_under_pytest_as_well(pytester: pytest.Pytester) -> None:

@@ -221,3 +221,38 @@ def test_a_bad_marker_is_told(pytester: pytest.Pytester, run: Run, marker: str, 
     result.assert_outcomes(errors=1)
     told = told.replace("{here}", str(pytester.path))
     assert [f"mock_platform: {told}"] == section(result, "ERROR at setup of test_it")
+
+
+def test_a_misspelt_marker_fails(pytester: pytest.Pytester) -> None:
+    """Its test would else pass without what it asks for; a marker that looks otherwise may."""
+    pytester.makepyfile("""
+        import pytest
+
+        @pytest.mark.mock_scenarios("outage")
+        def test_misspelt(): pass
+
+        @pytest.mark.mock_service("shop")
+        def test_unlike(): pass
+        """)
+
+    result = pytester.runpytest_inprocess("-W", "default::pytest.PytestUnknownMarkWarning")
+
+    result.assert_outcomes(errors=1, passed=1, warnings=2)
+    assert [
+        "mock_platform: there is no marker 'mock_scenarios'. Did you mean 'mock_scenario'? If it "
+        "is your own, name it in the setting 'markers' of pytest."
+    ] == section(result, "ERROR at setup of test_misspelt")
+
+
+def test_a_marker_of_somebody_else_is_theirs(pytester: pytest.Pytester, run: Run) -> None:
+    """What a suite declares may look like one of ours."""
+    pytester.makeini("[pytest]\nmarkers = mock_scenarios(names): of this suite")
+
+    result = run("""
+        import pytest
+
+        @pytest.mark.mock_scenarios("outage")
+        def test_own(): pass
+        """)
+
+    result.assert_outcomes(passed=1)
