@@ -72,19 +72,6 @@ def find_shared_folder(temporary: pytest.TempPathFactory) -> Path:
     return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
 
-def find_kept_folder(config: pytest.Config, temporary: pytest.TempPathFactory, name: str) -> Path:
-    """A folder for all processes of this run, which later runs find as well.
-
-    It is in pytest's cache; a run without one has it in its own folder.
-    """
-    if config.pluginmanager.hasplugin("cacheprovider"):
-        assert config.cache is not None
-        return config.cache.mkdir(name)
-    folder = find_shared_folder(temporary) / name
-    folder.mkdir(exist_ok=True)
-    return folder
-
-
 @pytest.fixture(scope="session", autouse=True)
 def few_plugins() -> Iterator[None]:
     """A pytest that a test starts loads few plugins besides that of the sandbox."""

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from html.parser import HTMLParser
-from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -17,14 +16,13 @@ from docs.generators.site.building import STAMP, build
 from docs.generators.site.navigation import HOW_TO, KINDS, arrange
 from docs.generators.site.staging import stage
 from tests.browser.conftest import NewContext
-from tests.conftest import find_kept_folder
+from tests.conftest import find_shared_folder
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.browser
 
 _BUILT = ROOT / "build" / "site"
 """Where `make site` and `make wheel` put it."""
-_LIBRARIES = ("furo", "myst-parser", "sphinx")
 _LOADED = {("link", "href"), ("script", "src"), ("img", "src"), ("iframe", "src")}
 """What a browser loads by itself."""
 
@@ -57,27 +55,21 @@ def _read(file: Path) -> _Page:
 
 
 @pytest.fixture(scope="module")
-def site(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site of the pages as they are, or one that was built before of the same sources."""
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of the pages as they are: the built one if it has the same sources.
+
+    Otherwise it is built once for all processes that run tests.
+    """
     checksum = stage(tmp_path_factory.mktemp("source"))
-    stamp = _BUILT / STAMP
-    if stamp.is_file() and stamp.read_text("ascii").strip() == checksum:
-        return _BUILT
-    made_of = "\n".join([checksum, *map(version, _LIBRARIES), *_read_generator()])
-    kept = find_kept_folder(pytestconfig, tmp_path_factory, "site")
-    with (kept / "lock").open("w") as lock:
+    shared = find_shared_folder(tmp_path_factory)
+    with (shared / "site.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        note = kept / "made of"
-        if not note.is_file() or note.read_text("utf-8") != made_of:
-            note.unlink(missing_ok=True)
-            build(kept / "site")
-            note.write_text(made_of, "utf-8")
-    return kept / "site"
-
-
-def _read_generator() -> Iterator[str]:
-    for file in sorted((ROOT / "docs" / "generators" / "site").glob("*.py")):
-        yield file.read_text("utf-8")
+        for place in (_BUILT, shared / "site"):
+            stamp = place / STAMP
+            if stamp.is_file() and stamp.read_text("ascii").strip() == checksum:
+                return place
+        build(shared / "site")
+    return shared / "site"
 
 
 def _pages(site: Path) -> Iterator[_Page]:

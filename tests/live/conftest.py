@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from tests.commands import environment, finished
-from tests.conftest import Tool, find_kept_folder
+from tests.conftest import Tool, find_shared_folder
 from tests.live.processes import Served, quick, serving
 from tests.live_servers import LiveWorld
 from tests.prepared_commands import PreparedCommands
@@ -95,9 +95,18 @@ def _install_once(
     wanted: Path,
     install: Callable[[Path], list[str]],
 ) -> Path:
-    """Return the folder in which a command has installed what a file lists, once for all runs."""
+    """Return the folder in which a command has installed what a file lists.
+
+    It is kept in pytest's cache; a run without one has it in its own folder.
+    """
     digest = hashlib.sha256(wanted.read_bytes()).hexdigest()[:16]
-    folder = find_kept_folder(config, temporary, f"{wanted.parent.name}-{digest}")
+    name = f"{wanted.parent.name}-{digest}"
+    if config.pluginmanager.hasplugin("cacheprovider"):
+        assert config.cache is not None
+        folder = config.cache.mkdir(name)
+    else:
+        folder = find_shared_folder(temporary) / name
+        folder.mkdir(exist_ok=True)
     with (folder / "lock").open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         done = folder / "done"

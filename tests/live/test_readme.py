@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.live.pages import ROOT, Page, run_bash_of_a_stranger
 from tests.live.processes import Served
-from tests.prepared_commands import PreparedCommands
 
 pytestmark = pytest.mark.live
 
@@ -20,9 +20,9 @@ MOST_LINES = 120
 
 
 @pytest.fixture
-def checkout(prepared_commands: PreparedCommands, tmp_path: Path) -> Path:
+def checkout(tmp_path: Path) -> Path:
     """A folder in which the commands are where `make serve` puts them."""
-    prepared_commands.make_environment(tmp_path / ".venv")
+    (tmp_path / ".venv").symlink_to(Path(sys.executable).parents[1])
     return tmp_path
 
 
