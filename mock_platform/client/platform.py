@@ -41,7 +41,8 @@ class MockPlatform(PlatformFace):
         `settings` says.
 
         Raises:
-            TypeError: A setting of this name does not exist.
+            TypeError: A setting of this name does not exist, or its value has another type.
+            ValueError: A setting is none of the values that it may have.
             BadFixtures: The fixtures have faults.
             StoreError: The store's files are in use, damaged or not from mock_platform.
             CannotBind: The server cannot listen on the address.
