@@ -16,7 +16,7 @@ import click
 
 from mock_platform.cli.command import DEFAULT_URL, CheckFailed, align
 from mock_platform.client.interface import WorldFace
-from mock_platform.client.remote.control import connect
+from mock_platform.client.remote.control import connect, split_address
 from mock_platform.client.remote.journal import RemoteEntry
 from mock_platform.client.remote.world import RemotePlatform
 from mock_platform.core.errors import (
@@ -333,9 +333,7 @@ def _read_pair(text: str) -> tuple[str, Any]:
 
 def _split_address(url: str | None) -> tuple[str, str | None]:
     """Return the address of the server, and the world that the end of `url` names."""
-    address = (url or os.environ.get("MOCK_PLATFORM_URL") or DEFAULT_URL).rstrip("/")
-    base, tilde, name = address.partition("/~")
-    return (base, name) if tilde else (address.removesuffix("/_mock"), None)
+    return split_address(url or os.environ.get("MOCK_PLATFORM_URL") or DEFAULT_URL)
 
 
 def _connect(address: str, token: str | None, ca: Path | None) -> RemotePlatform:

@@ -92,11 +92,15 @@ class MockPlatform(PlatformFace):
     def connect(url: str) -> RemotePlatform:
         """Return the same interface for a server elsewhere; `url` is the one of its READY line.
 
+        The address of a world, with `/~NAME` at its end, gives that world in place of the default
+        one.
+
         The control token comes from `MOCK_PLATFORM_CONTROL_TOKEN`, the certificate authority to
         trust from `REQUESTS_CA_BUNDLE`.
 
         Raises:
             ValueError: `url` is not an address.
+            UnknownWorld: It names a world that does not exist.
             Unreachable: No server answers at the address, or its certificate is not trusted.
             Refused: The server refuses, or is not a mock_platform.
         """

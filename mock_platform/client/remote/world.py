@@ -34,6 +34,7 @@ from mock_platform.client.remote.control import (
     Control,
     connect,
     read_authority,
+    split_address,
 )
 from mock_platform.client.remote.journal import RemoteJournal
 from mock_platform.client.world_parts import ClockFace
@@ -340,7 +341,7 @@ class RemoteWorld(WorldFace):
 
 
 class RemotePlatform(RemoteWorld, PlatformFace):
-    """A server elsewhere, and the interface of its default world; see `MockPlatform.connect`.
+    """A server elsewhere, and the interface of one of its worlds; see `MockPlatform.connect`.
 
     `stop` closes the connections; the server and its worlds keep running.
     """
@@ -348,10 +349,12 @@ class RemotePlatform(RemoteWorld, PlatformFace):
     def __init__(self, url: str, *, token: str | None = None, ca: Path | None = None) -> None:
         """Connect to the server at `url`, with its control token and its certificate authority.
 
-        Without `token` and `ca`, those of the environment are used.
+        With `/~NAME` at the end of `url` this is that world, else the default one. Without `token`
+        and `ca`, those of the environment are used.
 
         Raises:
             ValueError: `url` is not an address.
+            UnknownWorld: It names a world that does not exist.
             Unreachable: No server answers at the address, or its certificate is not trusted.
             Refused: The server refuses, or is not a mock_platform.
         """
@@ -359,13 +362,15 @@ class RemotePlatform(RemoteWorld, PlatformFace):
             raise ValueError(
                 f"{url!r} is not an address such as http://127.0.0.1:8080, the url of a READY line."
             )
+        address, named = split_address(url)
+        name = DEFAULT if named is None else named
         http = connect(token, ca)
         try:
-            listed = Control(f"{url.rstrip('/')}/_mock", http).ask("GET", "/worlds")["worlds"]
+            found = _find_world(Control(f"{address}/_mock", http), name)
         except BaseException:
             http.close()
             raise
-        super().__init__(next(world for world in listed if world["name"] == DEFAULT), http)
+        super().__init__(found, http)
 
     @property
     def ca(self) -> Path | None:
@@ -423,3 +428,15 @@ class RemotePlatform(RemoteWorld, PlatformFace):
     def stop(self) -> None:
         self.close_sessions()
         self._http.close()
+
+
+def _find_world(control: Control, name: str) -> dict[str, Any]:
+    """Return a world of a server, as the list of its worlds has it.
+
+    Raises:
+        UnknownWorld: It has none of this name.
+    """
+    for world in control.ask("GET", "/worlds")["worlds"]:
+        if world["name"] == name:
+            return dict(world)
+    raise UnknownWorld(name)
