@@ -47,7 +47,7 @@ def pack_world(world: World, base: Base) -> dict[str, Any]:
         "next_seq": saved.records.next_seq,
         "meta": saved.meta,
         "names": settings.names,
-        "wire": settings.wire,
+        "wire": settings.own_wire,
         "refuse_warnings": settings.refuse_warnings,
         "as_of": None if settings.own_as_of is None else settings.own_as_of.isoformat(),
         "freeze": None if settings.freeze is None else settings.freeze.isoformat(),
@@ -70,7 +70,7 @@ def unpack_world(packed: Mapping[str, Any], base: Base) -> WorldCopy:
         SavedWorld(Snapshot(rows, packed["next_seq"]), packed["meta"]),
         {
             "names": packed["names"],
-            "wire": packed["wire"],
+            "own_wire": packed["wire"],
             "refuse_warnings": packed["refuse_warnings"],
             "freeze": None if freeze is None else datetime.fromisoformat(freeze),
             "own_as_of": None if as_of is None else datetime.fromisoformat(as_of),
@@ -260,8 +260,8 @@ class Worlds:
             # becomes part of its blueprint, because a reset has to return to it.
             saved, blueprint = self._find_source(source)
             own: dict[str, Any] = {
-                "freeze": freeze, "refuse_warnings": refuse_warnings, "names": names, "wire": wire,
-                "own_as_of": as_of,
+                "freeze": freeze, "refuse_warnings": refuse_warnings, "names": names,
+                "own_wire": wire, "own_as_of": as_of,
             }  # fmt: skip
             own = {name: value for name, value in own.items() if value is not None}
             if own:
