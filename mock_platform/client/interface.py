@@ -461,7 +461,8 @@ class PlatformFace(WorldFace, Protocol):
         would be ignored. `names="original"` lets its clients use the platform's original names,
         `wire="recorded"` answers as the real service was recorded where that differs from the
         specification. With `as_of="2026-03-01"` endpoints, fields, names of events and refusals are
-        those that the release history had at that date, whatever the clock says.
+        those that the release history had at that date, whatever the clock says. A world that
+        exists does not change: what it has otherwise is warned of.
 
         Raises:
             BadWorldName: The name is not allowed for a world.

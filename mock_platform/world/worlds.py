@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from mock_platform.settings import NamesMode
 from mock_platform.world.blueprint import Blueprint
+from mock_platform.world.clock import wire_millis
 from mock_platform.world.ids import check_seed
 from mock_platform.world.names import DEFAULT, TooManyWorlds, UnknownWorld, check_name
 from mock_platform.world.store.interface import Change, Row, Rows, SavedWorld, Slot, Snapshot
@@ -76,6 +77,42 @@ def unpack_world(packed: Mapping[str, Any], base: Base) -> WorldCopy:
             "own_as_of": None if as_of is None else datetime.fromisoformat(as_of),
         },
     )
+
+
+def list_ignored(
+    world: World,
+    *,
+    seed: int | None,
+    freeze: datetime | None,
+    refuse_warnings: bool | None,
+    names: NamesMode | None,
+    wire: str | None,
+    as_of: datetime | None,
+) -> list[str]:
+    """Return what was asked of a world that existed already and is another world, in sentences."""
+    start = world.blueprint.settings.freeze
+    is_kept = start is None and world.store.outlives  # a restart does not tell what it was
+    errors = {None: None, True: "error", False: "ignore"}
+    asked: dict[str, tuple[Any, Any]] = {
+        "seed": (seed, world.seed),
+        "freeze": (None if is_kept else freeze, start),
+        "warnings": (errors[refuse_warnings], errors[world.refuses_warnings]),
+        "names": (names, world.names),
+        "wire": (wire, world.wire),
+        "as_of": (as_of, world.as_of),
+    }
+    return [
+        f"The world {world.name!r} exists and does not change: {name} is {_show(has)}, not "
+        f"{_show(wanted)}. Drop it first to make it so."
+        for name, (wanted, has) in asked.items()
+        if wanted is not None and wanted != has
+    ]
+
+
+def _show(value: Any) -> str:
+    if value is None:
+        return "that of the server"
+    return wire_millis(value) if isinstance(value, datetime) else str(value)
 
 
 def merge_rows(base: Rows, changed: Mapping[str, Mapping[str, Slot]]) -> dict[str, dict[str, Row]]:

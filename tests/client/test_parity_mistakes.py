@@ -251,3 +251,13 @@ def test_a_world_that_is_gone(platform: PlatformFace, asked: str) -> None:
     if asked != "journal":
         world.reset()
     platform.drop_world("w")
+
+
+def test_an_existing_world_warns_of_what_it_has_otherwise() -> None:
+    """Here and on a server elsewhere, with the same text; it does not change."""
+    with MockPlatform.start() as local, MockPlatform.connect(local.base_url) as remote:
+        local.world("w1", seed=5)
+        for platform in (local, remote):
+            platform.world("w1", seed=5)
+            with pytest.warns(UserWarning, match="'w1' exists .*: seed is 5, not 6. Drop it first"):
+                platform.world("w1", seed=6)

@@ -96,6 +96,7 @@ class MockPlatform extends World {
     const sent = { from: source, freeze: at, as_of, own_credentials: ownCredentials, ...same };
     const body = withoutMissing(sent);
     const made = await this._control.ask("PUT", `/worlds/${name}`, { body });
+    for (const text of made.warnings ?? []) process.emitWarning(`mock_platform: ${text}`);
     return new World(made, this._connection, this.controlUrl);
   }
 

@@ -256,7 +256,8 @@ export interface MockPlatform extends World {
   readonly ca: string | undefined;
 
   /**
-   * Returns another world; makes a missing one, from fixtures or as a copy of `source`.
+   * Returns another world; makes a missing one, from fixtures or as a copy of `source`. A world
+   * that exists does not change: what it has otherwise is a warning of the process.
    *
    * @throws {BadWorldName} The name is not allowed for a world.
    * @throws {UnknownWorld} The world `source` does not exist.

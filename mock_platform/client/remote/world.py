@@ -12,6 +12,7 @@ from datetime import date, datetime
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from warnings import warn
 
 import requests
 
@@ -405,6 +406,8 @@ class RemotePlatform(RemoteWorld, PlatformFace):
         }
         body = {key: value for key, value in wanted.items() if value is not None}
         made = self._control.ask("PUT", f"/worlds/{check_name(name)}", body)
+        for text in made.get("warnings", ()):
+            warn(f"mock_platform: {text}", stacklevel=2)
         return RemoteWorld(made, self._http)
 
     def drop_world(self, name: str) -> None:
