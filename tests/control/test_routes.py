@@ -56,6 +56,28 @@ def test_body_where_none_is_taken(box: Sandbox) -> None:
     assert 204 == call(box, "POST", "/reset", json={}).status_code
 
 
+@pytest.mark.parametrize(
+    ("method", "data", "status"),
+    [
+        ("GET", b'{"status": 404}', 400),
+        ("DELETE", b"operation=x", 400),
+        ("DELETE", b" {} ", 204),
+        ("DELETE", b"", 204),
+    ],
+)
+def test_no_method_drops_a_body_in_silence(
+    box: Sandbox, method: str, data: bytes, status: int
+) -> None:
+    """What somebody sends to choose entries is refused: without it, all of them are deleted."""
+    answer = call(box, method, "/requests", data=data)
+
+    assert status == answer.status_code
+    if status == 400:
+        assert f"{method} takes no body here. Parameters belong to the a" in detail(answer)
+    if method == "GET":
+        assert "Allowed: operation, status, method, " in detail(answer)
+
+
 _FREEZE = b'{"action":"freeze"}'
 
 
