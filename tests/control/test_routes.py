@@ -166,6 +166,16 @@ def test_world_by_prefix_and_header(box: Sandbox) -> None:
     assert not by_none.get_json()["frozen"]
 
 
+def test_a_misspelt_world_is_not_another_one(box: Sandbox) -> None:
+    """A header that looks like ours and is not read is refused, before anything is done."""
+    call(box, "PUT", "/clock", json={"action": "freeze"})
+    answer = call(box, "POST", "/reset", headers={"X-Mock-Word": "w1"})
+
+    told = "no header 'X-Mock-Word' is read (did you mean X-Mock-World?)."
+    assert told in detail(answer, 400)
+    assert box.world.clock.frozen
+
+
 def test_unknown_world(box: Sandbox) -> None:
     """An unknown world says how to make it; routes that need no world do not ask for one."""
     answer = box.call("GET", "/~w1/_mock/clock", keys=None)

@@ -80,10 +80,32 @@ def test_prefer_on_oauth(box: Sandbox) -> None:
     assert (403, 99) == (answer.status_code, answer.get_json()["errors"][0]["code"])
 
 
-@pytest.mark.parametrize("prefer", ["respond-async", "return=minimal", "code", "xcode=404"])
-def test_other_preferences(box: Sandbox, prefer: str) -> None:
-    """What is not ours is left alone."""
-    assert 200 == ask(box, Prefer=prefer).status_code
+@pytest.mark.parametrize(
+    ("prefer", "ignored"),
+    [
+        ("respond-async", []),
+        ("return=minimal, wait=10", []),
+        ("code", ["code"]),
+        ("xcode=404", ["xcode=404"]),
+        ("status=404; handling=lenient", ["status=404"]),
+    ],
+)
+def test_other_preferences(box: Sandbox, prefer: str, ignored: list[str]) -> None:
+    """Others are ignored, as the standard says; those that no standard has with a warning."""
+    answer = ask(box, Prefer=prefer)
+
+    assert 200 == answer.status_code
+    assert ("unknown-preference" if ignored else None) == answer.headers.get("X-Mock-Warnings")
+    usage = "one failure is asked for as code=404, code=OVER_CAPACITY or problem=usage-capped"
+    assert [f"Prefer: {part!r} was ignored; {usage}" for part in ignored] == last(box).warnings
+
+
+def test_one_failure_is_preferred(box: Sandbox) -> None:
+    """The first one counts, and the next one is told to have no effect."""
+    answer = ask(box, Prefer="code=404, code=503")
+
+    assert 404 == answer.status_code
+    assert "unknown-preference" == answer.headers["X-Mock-Warnings"]
 
 
 @pytest.mark.parametrize(("headers", "expected"), [
