@@ -325,7 +325,7 @@ class WorldFace(Protocol):
     def define(self, document: Mapping[str, Any] | str | Path) -> OwnName:
         """Make a scenario known in this world until its reset: a document, its YAML, or a file.
 
-        Returns its name, for `activate`.
+        Returns its name, for `activate`. A text that is the name of a YAML or JSON file is one.
 
         Raises:
             BadScenario: The scenario has faults; each is reported with its place.
@@ -382,7 +382,7 @@ class WorldFace(Protocol):
         """Start the world again with more folders of fixtures; the last one wins.
 
         Raises:
-            BadFixtures: The fixtures have faults.
+            BadFixtures: The fixtures have faults, or a folder has none.
             NotInProcess: It is the default world of a server elsewhere, which keeps that server's
                 fixtures.
         """

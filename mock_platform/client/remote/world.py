@@ -18,6 +18,7 @@ import requests
 
 from mock_platform.client.arguments import (
     authentication,
+    check_folders,
     check_names,
     check_wire,
     copy_as_json,
@@ -310,6 +311,7 @@ class RemoteWorld(WorldFace):
             )
         from mock_platform.client.remote.state import RemoteState, apply_fixtures
 
+        paths = check_folders(folders)
         self.reset()
         listed = self._control.ask("GET", "/worlds")["worlds"]
         seed = next(world["seed"] for world in listed if world["name"] == self.name)
@@ -318,7 +320,7 @@ class RemoteWorld(WorldFace):
         made = self._control.ask("PUT", f"/worlds/{changed}", {"from": self.name, "seed": seed})
         try:
             apply_fixtures(
-                RemoteState(Control(made["control"], self._http)), self.clock.now(), folders
+                RemoteState(Control(made["control"], self._http)), self.clock.now(), paths
             )
             self._control.ask("DELETE", f"/worlds/{self.name}")
             again = {"from": changed, "seed": seed}
