@@ -44,6 +44,8 @@ _MARKERS = {
     "mock_wire": "mock_wire(wire): let answers be as on this wire, such as 'recorded'.",
     "mock_as_of": "mock_as_of(date): let the contract of the test's world be that of this date, "
     "ISO 8601.",
+    "mock_warnings": "mock_warnings(warnings): with 'error', refuse requests of which something is "
+    "ignored; with 'ignore', answer them.",
 }
 _MUTATION_SUFFIXES = (".html", ".json", ".txt", ".xml")
 """The ends of the names of `--mock-mutate-report`; `reports.SUFFIXES` has their formats."""
@@ -223,6 +225,8 @@ def pytest_configure(config: pytest.Config) -> None:
     cases = config.getoption("--mock-cases")
     if cases is not None and not _is_folder(cases_folder := config.invocation_params.dir / cases):
         raise pytest.UsageError(f"--mock-cases: {cases_folder} is a file, not a folder.")
+    if config.getoption("--mock-allow-host") and not config.getoption("--mock-block-network"):
+        raise pytest.UsageError("--mock-allow-host needs --mock-block-network, which blocks hosts.")
     if config.getoption("--mock-block-network"):
         from mock_platform.client.testing.network import NetworkPlugin
 
