@@ -92,7 +92,7 @@ def open_world(
 
 def activate(world: WorldFace, name: str, pairs: Sequence[str]) -> None:
     """Activate a scenario, or that of a file, with parameters written as KEY=VALUE."""
-    parameters = dict(map(_read_pair, pairs))
+    parameters = _read_pairs(pairs)
     known = world.define(Path(name)) if is_file(name) else OwnName(name)
     world.activate(known, **parameters)
     given = "".join(f" {key}={json.dumps(value)}" for key, value in parameters.items())
@@ -212,7 +212,7 @@ def make_records(
     form: Literal["text", "json"],
 ) -> None:
     """Make records with fields that are written as KEY=VALUE, and print what was made."""
-    fields = dict(map(_read_pair, pairs))
+    fields = _read_pairs(pairs)
     reserved = fields.keys() & {"table", "count", "seed"}
     if reserved:
         raise click.UsageError(f"{min(reserved)} is no field: make TABLE COUNT --seed N KEY=VALUE.")
@@ -319,6 +319,20 @@ def _describe_entry(entry: RemoteEntry) -> str:
 def _read_number(entry: Any) -> int:
     """Return the number in the id of an entry, which grows with each request."""
     return int(entry.id.removeprefix("r"))
+
+
+def _read_pairs(texts: Sequence[str]) -> dict[str, Any]:
+    """Return values written as KEY=VALUE.
+
+    Raises:
+        click.UsageError: One has another form, or two have the same key.
+    """
+    found: dict[str, Any] = {}
+    for key, value in map(_read_pair, texts):
+        if key in found:
+            raise click.UsageError(f"{key!r} is given more than once; give one value.")
+        found[key] = value
+    return found
 
 
 def _read_pair(text: str) -> tuple[str, Any]:

@@ -120,8 +120,9 @@ def add_activity(world: World, given: Mapping[str, Any]) -> tuple[FanOut, tuple[
         made_up = "payload" not in record and _is_happening(record)
         if made_up:
             record["payload"] = {}
-        elif not faults and "payload" not in record:
-            record["payload"], faults = _make_payload(world, record)
+        elif "payload" not in record:
+            # One that can be made is not asked for beside another fault.
+            record["payload"], faults = ({}, faults) if faults else _make_payload(world, record)
         loaded = _load(world, ACTIVITIES, record | {"id": "0", "event_uuid": "0"}, faults, now)
         happened = {name: loaded[name] for name in HAPPENED}
         warnings: list[str] = []
@@ -281,7 +282,8 @@ def _make_payload(
     world: World, record: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """Make up a payload; return it and what is wrong instead."""
-    if not isinstance(record.get("event_type"), str):
+    given = record.get("event_type")
+    if not isinstance(given, str) or find_event_name(given) is None:
         return {}, []  # the checks of the record say what is wrong
     user = world.store.get("users", str(record.get("user_id")))
     try:

@@ -186,6 +186,7 @@ def test_on_takes_a_file(run: Run, server: MockPlatform, tmp_path: Path) -> None
         ("scenarios usage-caped", 1, "Did you mean 'usage-capped'?"),
         ("make usrs", 1, "Did you mean 'users'?"),
         ("make users 2 nme=x", 1, "Did you mean 'name'?"),
+        ("on outage times=3 times=4", 2, "'times' is given more than once; give one value."),
         ("make users 2 x", 2, "'x' is not KEY=VALUE"),
         ("make users seed=3", 2, "seed is no field"),
         (f"make users name={10**30}", 2, "exceeds 64-bit range"),

@@ -287,6 +287,19 @@ def test_a_mistake_names_what_was_meant(remote: PlatformFace) -> None:
     remote.drop_world("w")
 
 
+@pytest.mark.parametrize(
+    ("event_type", "user"), [("profile.update.boi", None), ("post.create", "northbike")]
+)
+def test_a_payload_is_not_asked_for_beside_another_mistake(
+    remote: PlatformFace, event_type: Any, user: str | None
+) -> None:
+    """Without that mistake one would be made up."""
+    with pytest.raises(BadEvent) as told:
+        remote.emit(event_type, user=user)
+
+    assert ["user_id" if user else "event_type"] == [field for field, _ in told.value.faults]
+
+
 def test_a_scenario_file_may_be_named_by_a_text(platform: PlatformFace, tmp_path: Path) -> None:
     """Anything else that is a text is YAML."""
     file = tmp_path / "calm.yaml"
