@@ -97,6 +97,14 @@ def activate(world: WorldFace, name: str, pairs: Sequence[str]) -> None:
     world.activate(known, **parameters)
     given = "".join(f" {key}={json.dumps(value)}" for key, value in parameters.items())
     click.echo(f"{known}{given} is on in world {world.name}.")
+    (now,) = [each for each in world.scenarios if each["name"] == known]
+    for rule in now["rules"]:
+        if rule.get("hidden_by") is not None:
+            first = str(rule["hidden_by"])
+            click.echo(
+                f"Rule {rule['rule']} cannot act: {first}, which was on before, acts on each of "
+                f"its requests. `mock-platform off {first.rpartition('/')[0]}` lets it."
+            )
 
 
 def deactivate(world: WorldFace, name: str | None) -> None:

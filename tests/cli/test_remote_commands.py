@@ -199,6 +199,20 @@ def test_mistakes_say_what_to_do(run: Run, words: str, status: int, told: str) -
     assert (status, True) == (result.exit_code, told in result.stderr), result.stderr
 
 
+def test_on_tells_that_a_scenario_cannot_act(run: Run, server: MockPlatform) -> None:
+    """Another one has all of its requests; `off` of that one lets it act."""
+    run("on", "slow-network", "least=0", "most=0")
+    on, during = run("on", "outage"), call(server)
+    shown = run("scenarios", "outage", "--format", "text", "--url", server.base_url)
+    run("off", "slow-network")
+
+    told = "Rule 0 cannot act: slow-network/0, which was on before, acts on each of its requests. "
+    assert f"{told}`mock-platform off slow-network` lets it.\n" in on.stdout
+    assert "acted 0 times in 1 matching calls; slow-network/0 comes first" in shown.stdout
+    assert (200, 503) == (during, call(server))
+    run("off")
+
+
 def test_a_world_is_chosen_by_option_or_address(run: Run, server: MockPlatform) -> None:
     """Only that world is changed; two different names are a mistake."""
     server.world("w1")

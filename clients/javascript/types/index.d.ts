@@ -841,6 +841,8 @@ export interface ScenarioRule {
   remaining: number | null;
   /** On which of its calls it acts, in words; null if on each of them. */
   acts_on?: string | null;
+  /** The rule of another active scenario that acts on each of its requests before it, as NAME/0. */
+  hidden_by?: string | null;
 }
 
 export interface UnfiredRule {
