@@ -362,6 +362,11 @@ def _address(text: str) -> str:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not an address such as http://127.0.0.1:8080, the url of a READY line."
         )
+    server, tilde, _ = text.partition("/~")
+    if tilde:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is the address of a world, but each worker makes its own; write {server}"
+        )
     return text
 
 

@@ -455,6 +455,7 @@ class PlatformFace(WorldFace, Protocol):
     ) -> WorldFace:
         """Return another world; make a missing one, from fixtures or as a copy of `source`.
 
+        A copy has the records and the clock of its source, but none of its scenarios.
         With `freeze` its clock is stopped at that moment, at the start and after each reset.
         With `own_credentials` its apps and tokens have keys that choose the world by themselves,
         without a prefix or a header. With `warnings="error"` it refuses requests of which something

@@ -7,6 +7,7 @@ import pytest
 from mock_platform.api import served as operations
 from mock_platform.core.errors import BadParameters, BadScenario
 from mock_platform.scenario.catalog import Catalog
+from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import loads
 from tests.scenario.support import LINE_ITEMS, arm, define, engine, last, replay
 from tests.support import Sandbox
@@ -256,3 +257,16 @@ def test_an_operation_that_a_parameter_names() -> None:
 
     with pytest.raises(BadParameters, match=r"line_items\.list has no path parameter"):
         scenario.bind({"on": "line_items.list"})
+
+
+def test_copies_and_snapshots_have_no_scenarios(box: Sandbox) -> None:
+    """A copy starts without them; where they are on they stay so when a snapshot is restored."""
+    arm(box, {**ON, "times": 3, "then": {"error": "OVER_CAPACITY"}})
+    copy = box.platform.worlds.create("copy", source="default")
+    before = box.world.save()
+    assert 503 == ask(box).status_code
+    box.world.load(before)
+
+    assert [] == find_engine(copy).describe_active()
+    ((shown,),) = (each["rules"] for each in engine(box).describe_active())
+    assert (1, 2) == (shown["fired"], shown["remaining"])

@@ -256,8 +256,9 @@ export interface MockPlatform extends World {
   readonly ca: string | undefined;
 
   /**
-   * Returns another world; makes a missing one, from fixtures or as a copy of `source`. A world
-   * that exists does not change: what it has otherwise is a warning of the process.
+   * Returns another world; makes a missing one, from fixtures or as a copy of `source`, which
+   * has its records and its clock, but none of its scenarios. A world that exists does not change:
+   * what it has otherwise is a warning of the process.
    *
    * @throws {BadWorldName} The name is not allowed for a world.
    * @throws {UnknownWorld} The world `source` does not exist.
@@ -535,7 +536,7 @@ export interface Snapshots {
   list(): Promise<string[]>;
   /** Save the current state under a name; replaces a snapshot of that name. */
   save(name: string): Promise<void>;
-  /** Return the world to a snapshot. The journal is emptied. */
+  /** Return the world to a snapshot. The journal is emptied; scenarios stay as they are. */
   restore(name: string): Promise<void>;
   /** Delete a snapshot. */
   delete(name: string): Promise<void>;
