@@ -670,7 +670,11 @@ export interface WebhookReceiver extends AsyncDisposable {
    * there in the meantime and why each of it did not come.
    */
   wait(number?: number, seconds?: number): Promise<ReceivedDelivery[]>;
-  /** Answer the next deliveries with these statuses, one each; they are collected as well. */
+  /**
+   * Answer the next deliveries with these statuses, one each; they are collected as well.
+   *
+   * @throws {ValueError} One is no status of an answer.
+   */
   answerNext(...statuses: number[]): void;
   /** Stop listening; deliveries after that find a closed port. */
   stop(): Promise<void>;
