@@ -42,7 +42,7 @@ class MockPlatform(PlatformFace):
 
         Raises:
             TypeError: A setting of this name does not exist, or its value has another type.
-            ValueError: A setting is none of the values that it may have.
+            ValueError: A setting has a value that it cannot have.
             BadFixtures: The fixtures have faults.
             StoreError: The store's files are in use, damaged or not from mock_platform.
             CannotBind: The server cannot listen on the address.
@@ -92,8 +92,8 @@ class MockPlatform(PlatformFace):
     def connect(url: str) -> RemotePlatform:
         """Return the same interface for a server elsewhere; `url` is the one of its READY line.
 
-        The address of a world, with `/~NAME` at its end, gives that world in place of the default
-        one.
+        With the address of a world, which has `/~NAME` at its end, it is that world in place of the
+        default one.
 
         The control token comes from `MOCK_PLATFORM_CONTROL_TOKEN`, the certificate authority to
         trust from `REQUESTS_CA_BUNDLE`.

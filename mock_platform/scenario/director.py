@@ -80,7 +80,7 @@ _REGISTERED = frozenset({"depth-noroot", "handling", "respond-async", "return", 
 
 
 def find_ignored_preferences(header: str) -> list[str]:
-    """Return the preferences that ask for no failure and that nothing else gives a meaning.
+    """Return the preferences that ask for no failure and have no other meaning.
 
     Example:
         >>> find_ignored_preferences("return=minimal, status=404, code=404, problem=conflict")

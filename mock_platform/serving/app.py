@@ -37,7 +37,7 @@ def create_app(
     Raises:
         TypeError: A setting does not exist or has a value of another type, or the platform already
             has its settings.
-        ValueError: A setting is none of the values that it may have.
+        ValueError: A setting has a value that it cannot have.
         BadFixtures: The fixtures have faults.
         BadScenario: A scenario has faults.
         StoreError: The store's files are in use, damaged or not from mock_platform.

@@ -198,7 +198,7 @@ def override_settings(settings: Settings, overrides: Mapping[str, Any]) -> Setti
     Folders and files may be text, and `freeze` and `as_of` may be ISO 8601.
 
     Raises:
-        TypeError: A setting of this name does not exist, or `settings` are none.
+        TypeError: A setting of this name does not exist, or `settings` are something else.
         ValueError: `freeze` or `as_of` is not a moment, or has no offset from UTC.
     """
     check_settings(settings)

@@ -30,7 +30,7 @@ def check_settings(settings: Settings) -> None:
 
     Raises:
         TypeError: A value has another type, or these are no settings.
-        ValueError: A text is none of those that the setting may be.
+        ValueError: A text is not one of those that the setting may be.
     """
     if not isinstance(settings, Settings):
         raise TypeError(

@@ -64,7 +64,7 @@ def test_an_unknown_wire_is_a_warning() -> None:
     [("Scenarios", " (did you mean X-Mock-Scenario?)"), ("Word", " (did you mean X-Mock-World?)")],
 )
 def test_a_header_that_looks_like_ours_is_a_warning(name: str, hint: str) -> None:
-    """It has no effect, so it is told with what may be meant; those that are read are not."""
+    """The warning says what may be meant; headers that are read have none."""
     call = make_call(OURS, World="w1", Scenario="outage", **{name: "x"})
     choose_form(call, None, None)
 

@@ -102,7 +102,7 @@ def test_other_preferences(box: Sandbox, prefer: str, ignored: list[str]) -> Non
 
 
 def test_one_failure_is_preferred(box: Sandbox) -> None:
-    """The first one counts, and the next one is told to have no effect."""
+    """The first one counts, and the next one is a warning."""
     answer = ask(box, Prefer="code=404, code=503")
 
     assert 404 == answer.status_code

@@ -23,7 +23,7 @@ def test_an_address_begins_with_its_scheme(url: str) -> None:
 
 
 def test_the_address_of_a_world_gives_that_world(local: MockPlatform) -> None:
-    """Also that of its control plane; a name that no world has is told."""
+    """Also that of its control plane; a name that no world has is refused."""
     world = local.world("w1")
     for url in (f"{world.base_url}/", world.control_url):
         with MockPlatform.connect(url) as platform:

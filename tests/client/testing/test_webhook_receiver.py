@@ -81,7 +81,7 @@ def test_other_statuses(hook: WebhookReceiver) -> None:
 
 @pytest.mark.parametrize("wrong", ["500", [500], 99, None])
 def test_what_is_no_status_is_refused(hook: WebhookReceiver, wrong: Any) -> None:
-    """It is told where it was written, not by a connection that breaks."""
+    """The test learns it at once, not from a connection that breaks."""
     with pytest.raises(ValueError, match=r"from 200 to 599, as in answer_next\(500, 429\); not "):
         hook.answer_next(500, wrong)
 
