@@ -108,7 +108,16 @@ def activate(world: WorldFace, name: str, pairs: Sequence[str]) -> None:
 
 
 def deactivate(world: WorldFace, name: str | None) -> None:
-    """Deactivate a scenario, or all of them."""
+    """Deactivate a scenario, or that of a file, or all of them.
+
+    Raises:
+        BadScenario: The file cannot be read.
+    """
+    if name is not None and is_file(name):
+        from mock_platform.scenario.document import read_source  # quick commands do without
+
+        found = read_source(Path(name)).data
+        name = str(found.get("name")) if isinstance(found, dict) else name
     active = [each["name"] for each in world.scenarios if each["active"]]
     world.deactivate(None if name is None else OwnName(name))
     if name is not None:

@@ -199,6 +199,21 @@ def test_mistakes_say_what_to_do(run: Run, words: str, status: int, told: str) -
     assert (status, True) == (result.exit_code, told in result.stderr), result.stderr
 
 
+def test_off_takes_what_on_takes(run: Run, server: MockPlatform, tmp_path: Path) -> None:
+    """A file, whose scenario may have another name than it; and several at once."""
+    file = tmp_path / "monday.yaml"
+    file.write_text("name: bad-day\nrules: [{on: accounts.list, then: {error: OVER_CAPACITY}}]")
+    run("on", str(file))
+    run("on", "usage-capped")
+
+    off = run("off", str(file), "usage-capped")
+    missing = run("off", str(tmp_path / "no.yaml"))
+
+    told = "bad-day is off in world default.\nusage-capped is off in world default.\n"
+    assert (0, told) == (off.exit_code, off.stdout)
+    assert (1, True) == (missing.exit_code, "cannot be read" in missing.stderr)
+
+
 def test_on_tells_that_a_scenario_cannot_act(run: Run, server: MockPlatform) -> None:
     """Another one has all of its requests; `off` of that one lets it act."""
     run("on", "slow-network", "least=0", "most=0")
