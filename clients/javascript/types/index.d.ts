@@ -300,8 +300,10 @@ export declare const MockPlatform: {
   openCase(path: string | URL, options?: OpenCaseOptions): Promise<MockPlatform>;
   /**
    * Connect to a running server: the `url` of its READY line, or `MOCK_PLATFORM_URL`. The control
-   * token comes from the option or from `MOCK_PLATFORM_CONTROL_TOKEN`.
+   * token comes from the option or from `MOCK_PLATFORM_CONTROL_TOKEN`. With `/~NAME` at the end of
+   * `url` it is that world in place of the default one.
    *
+   * @throws {UnknownWorld} The address names a world that does not exist.
    * @throws {Unreachable} No server answers at the address, or its certificate is not trusted.
    * @throws {Refused} The server refuses, or is not a mock_platform.
    */
