@@ -242,7 +242,8 @@ def test_a_misspelt_marker_fails(pytester: pytest.Pytester) -> None:
 
     result = pytester.runpytest_inprocess("-W", "default::pytest.PytestUnknownMarkWarning")
 
-    result.assert_outcomes(errors=1, passed=1, warnings=2)
+    # How many warnings there are depends on the markers that runs before in this process declared.
+    result.assert_outcomes(errors=1, passed=1)
     assert [
         "mock_platform: there is no marker 'mock_scenarios'. Did you mean 'mock_scenario'? If it "
         "is your own, name it in the setting 'markers' of pytest."
