@@ -225,8 +225,6 @@ def pytest_configure(config: pytest.Config) -> None:
     cases = config.getoption("--mock-cases")
     if cases is not None and not _is_folder(cases_folder := config.invocation_params.dir / cases):
         raise pytest.UsageError(f"--mock-cases: {cases_folder} is a file, not a folder.")
-    if config.getoption("--mock-allow-host") and not config.getoption("--mock-block-network"):
-        raise pytest.UsageError("--mock-allow-host needs --mock-block-network, which blocks hosts.")
     if config.getoption("--mock-block-network"):
         from mock_platform.client.testing.network import NetworkPlugin
 

@@ -28,15 +28,6 @@ def test_a_forgotten_base_address_is_refused(run: Run) -> None:
     assert [f"{test}: {what}"] == section(result, REFUSED)
 
 
-def test_a_host_is_allowed_where_others_are_blocked(pytester: pytest.Pytester) -> None:
-    """The option alone would have no effect."""
-    result = pytester.runpytest_inprocess("--mock-allow-host=db.example")
-
-    assert pytest.ExitCode.USAGE_ERROR == result.ret
-    told = "--mock-allow-host needs --mock-block-network, which blocks hosts."
-    assert [f"ERROR: {told}"] == [line for line in result.stderr.lines if told in line]
-
-
 @pytest.mark.parametrize(
     ("attempt", "what"),
     [
