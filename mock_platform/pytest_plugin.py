@@ -44,6 +44,8 @@ _MARKERS = {
     "mock_wire": "mock_wire(wire): let answers be as on this wire, such as 'recorded'.",
     "mock_as_of": "mock_as_of(date): let the contract of the test's world be that of this date, "
     "ISO 8601.",
+    "mock_warnings": "mock_warnings(warnings): with 'error', refuse requests of which something is "
+    "ignored; with 'ignore', answer them.",
 }
 _MUTATION_SUFFIXES = (".html", ".json", ".txt", ".xml")
 """The ends of the names of `--mock-mutate-report`; `reports.SUFFIXES` has their formats."""
@@ -357,6 +359,11 @@ def _address(text: str) -> str:
     if not text.startswith(("http://", "https://")):
         raise argparse.ArgumentTypeError(
             f"{text!r} is not an address such as http://127.0.0.1:8080, the url of a READY line."
+        )
+    server, tilde, _ = text.partition("/~")
+    if tilde:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is the address of a world, but each worker makes its own; write {server}"
         )
     return text
 

@@ -122,6 +122,22 @@ def test_names_outlive_the_process(tmp_path: Path) -> None:
         assert ["original", None] == [side.names, opened.platform.worlds.default.names]
 
 
+def test_the_wire_of_a_world_outlives_the_process(tmp_path: Path) -> None:
+    """It is that of the world, of its copies too; worlds without one have that of the server."""
+    settings = kept(tmp_path)
+    with open_platform(settings) as opened:
+        opened.platform.worlds.create("side", wire="recorded")
+        opened.platform.worlds.create("plain")
+
+    with open_platform(replace(settings, wire="recorded-2023")) as opened:
+        worlds = opened.platform.worlds
+        worlds.create("copy", source="side")
+        found = {world.name: world.wire for world in worlds}
+        assert found.pop("side") == found.pop("copy") == "recorded"
+        assert {"default", "plain"} == found.keys()
+        assert {"recorded-2023"} == {*found.values()}
+
+
 def test_a_dropped_world_stays_dropped(tmp_path: Path) -> None:
     """Dropping a world takes it out of the file; its name can be used again."""
     settings = kept(tmp_path)

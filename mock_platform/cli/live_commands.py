@@ -71,13 +71,14 @@ def switch_on(*, name: str, parameters: tuple[str, ...], **server: Any) -> None:
 
 @click.command("off", cls=CheckedCommand)
 @server_options
-@click.argument("name", required=False, shell_complete=_complete_names)
-def switch_off(*, name: str | None, **server: Any) -> None:
-    """Deactivate a scenario on a running server; without NAME, all of them."""
+@click.argument("names", nargs=-1, metavar="[NAME|FILE]...", shell_complete=_complete_names)
+def switch_off(*, names: tuple[str, ...], **server: Any) -> None:
+    """Deactivate scenarios on a running server; without NAME, all of them."""
     from mock_platform.cli.remote_commands import deactivate, open_world
 
     with open_world(**server) as world:
-        deactivate(world, name)
+        for name in names or (None,):
+            deactivate(world, name)
 
 
 @click.command("reset", cls=CheckedCommand)

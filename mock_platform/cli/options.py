@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from mock_platform.core.wire_choice import read_wire
 from mock_platform.settings import ConnectionSettings, DeliverySettings, Settings
-from mock_platform.world.clock import DURATION_EXAMPLES, format_date, parse_duration, parse_instant
+from mock_platform.world.clock import DURATION_EXAMPLES, format_date, moment, parse_duration
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -59,10 +59,7 @@ class InstantKind(OptionKind):
 
     def parse(self, text: str) -> datetime:
         """Return the moment; without offset, it is UTC."""
-        try:
-            return parse_instant(text)
-        except ValueError as fault:
-            raise ValueError(f"{text!r} is {fault}") from fault
+        return moment(text)
 
 
 class WireKind(OptionKind):

@@ -263,6 +263,7 @@ def _describe_scenario(entry: dict[str, Any]) -> str:
     lines += [
         f"  rule {rule['rule']} on {', '.join(rule['on'])}: acted {rule['fired']} times in "
         f"{rule['matched']} matching calls"
+        + (f"; {rule['hidden_by']} comes first" if rule.get("hidden_by") else "")
         for rule in entry["rules"]
     ]
     return "\n".join(lines)

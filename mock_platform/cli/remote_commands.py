@@ -16,7 +16,7 @@ import click
 
 from mock_platform.cli.command import DEFAULT_URL, CheckFailed, align
 from mock_platform.client.interface import WorldFace
-from mock_platform.client.remote.control import connect
+from mock_platform.client.remote.control import connect, split_address
 from mock_platform.client.remote.journal import RemoteEntry
 from mock_platform.client.remote.world import RemotePlatform
 from mock_platform.core.errors import (
@@ -92,15 +92,32 @@ def open_world(
 
 def activate(world: WorldFace, name: str, pairs: Sequence[str]) -> None:
     """Activate a scenario, or that of a file, with parameters written as KEY=VALUE."""
-    parameters = dict(map(_read_pair, pairs))
+    parameters = _read_pairs(pairs)
     known = world.define(Path(name)) if is_file(name) else OwnName(name)
     world.activate(known, **parameters)
     given = "".join(f" {key}={json.dumps(value)}" for key, value in parameters.items())
     click.echo(f"{known}{given} is on in world {world.name}.")
+    (now,) = [each for each in world.scenarios if each["name"] == known]
+    for rule in now["rules"]:
+        if rule.get("hidden_by") is not None:
+            first = str(rule["hidden_by"])
+            click.echo(
+                f"Rule {rule['rule']} cannot act: {first}, which was on before, acts on each of "
+                f"its requests. `mock-platform off {first.rpartition('/')[0]}` lets it."
+            )
 
 
 def deactivate(world: WorldFace, name: str | None) -> None:
-    """Deactivate a scenario, or all of them."""
+    """Deactivate a scenario, or that of a file, or all of them.
+
+    Raises:
+        BadScenario: The file cannot be read.
+    """
+    if name is not None and is_file(name):
+        from mock_platform.scenario.document import read_source  # quick commands do without
+
+        found = read_source(Path(name)).data
+        name = str(found.get("name")) if isinstance(found, dict) else name
     active = [each["name"] for each in world.scenarios if each["active"]]
     world.deactivate(None if name is None else OwnName(name))
     if name is not None:
@@ -212,7 +229,7 @@ def make_records(
     form: Literal["text", "json"],
 ) -> None:
     """Make records with fields that are written as KEY=VALUE, and print what was made."""
-    fields = dict(map(_read_pair, pairs))
+    fields = _read_pairs(pairs)
     reserved = fields.keys() & {"table", "count", "seed"}
     if reserved:
         raise click.UsageError(f"{min(reserved)} is no field: make TABLE COUNT --seed N KEY=VALUE.")
@@ -321,6 +338,20 @@ def _read_number(entry: Any) -> int:
     return int(entry.id.removeprefix("r"))
 
 
+def _read_pairs(texts: Sequence[str]) -> dict[str, Any]:
+    """Return values written as KEY=VALUE.
+
+    Raises:
+        click.UsageError: One has another form, or two have the same key.
+    """
+    found: dict[str, Any] = {}
+    for key, value in map(_read_pair, texts):
+        if key in found:
+            raise click.UsageError(f"{key!r} is given more than once; give one value.")
+        found[key] = value
+    return found
+
+
 def _read_pair(text: str) -> tuple[str, Any]:
     key, sign, value = text.partition("=")
     if not sign or not key:
@@ -333,9 +364,7 @@ def _read_pair(text: str) -> tuple[str, Any]:
 
 def _split_address(url: str | None) -> tuple[str, str | None]:
     """Return the address of the server, and the world that the end of `url` names."""
-    address = (url or os.environ.get("MOCK_PLATFORM_URL") or DEFAULT_URL).rstrip("/")
-    base, tilde, name = address.partition("/~")
-    return (base, name) if tilde else (address.removesuffix("/_mock"), None)
+    return split_address(url or os.environ.get("MOCK_PLATFORM_URL") or DEFAULT_URL)
 
 
 def _connect(address: str, token: str | None, ca: Path | None) -> RemotePlatform:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from mock_platform.core import jsonio
-from mock_platform.core.errors import MissingCredentials, did_you_mean
+from mock_platform.core.errors import BadFixtures, MissingCredentials, did_you_mean
 from mock_platform.core.wire_choice import read_wire
 from mock_platform.settings import NAMES, NamesMode
 from mock_platform.world.clock import Instant, moment, parse_step
@@ -34,26 +35,19 @@ def format_moment(value: Instant) -> str:
     return moment(value).astimezone(UTC).isoformat(timespec="microseconds")[:26] + "Z"
 
 
-def count_seconds(
-    step: float | str | timedelta | None,
-    /,
-    *,
-    days: float,
-    hours: float,
-    minutes: float,
-    seconds: float,
-) -> float:
+def count_seconds(step: float | str | timedelta | None, /, **parts: float) -> float:
     """Return the seconds of a step of the clock, given as one value, or in parts.
 
     Raises:
         OverflowError: The duration is infinite or too large.
         ValueError: A part is not a number (`nan`), or a text is not a duration.
-        TypeError: A part has another type, or there are both a step and parts.
+        TypeError: A part has another type, or there are both a step and parts, or neither.
     """
-    parts = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
     if step is None:
-        return parts.total_seconds()
-    if parts:
+        if not parts:
+            raise TypeError("give a duration, as in advance('1h') or advance(hours=1)")
+        return timedelta(**parts).total_seconds()
+    if timedelta(**parts):
         raise TypeError("give the step as one value (advance('1h')) or in parts (hours=1)")
     if isinstance(step, timedelta):
         return step.total_seconds()
@@ -80,8 +74,8 @@ def describe_event(
     given = {
         "event_type": event_type,
         "user_id": user,
-        "payload": None if payload is None else dict(payload),
-        "includes": None if includes is None else dict(includes),
+        "payload": dict(payload) if isinstance(payload, Mapping) else payload,
+        "includes": dict(includes) if isinstance(includes, Mapping) else includes,
         "direction": direction,
         "created_at": moment,
     }
@@ -186,8 +180,12 @@ def check_wire(wire: str | None) -> str | None:
     return None if wire is None else read_wire(str(wire)).name
 
 
+_FILE_NAME = re.compile(r"(?:(?!: )[^\n{}])*\.(yaml|yml|json)")
+"""The name of a file in place of YAML: no scenario is as short as that."""
+
+
 def read_scenario(document: Mapping[str, Any] | str | Path, catalog: Catalog) -> Scenario:
-    """Return the scenario from a document, its YAML, or a file.
+    """Return the scenario from a document, its YAML, or a file, which may be named by a text.
 
     Raises:
         BadScenario: The scenario has faults; each is reported with its place.
@@ -195,11 +193,28 @@ def read_scenario(document: Mapping[str, Any] | str | Path, catalog: Catalog) ->
     """
     from mock_platform.scenario.document import load, loads  # quick commands do without
 
+    if isinstance(document, str) and _FILE_NAME.fullmatch(document):
+        document = Path(document)
     if isinstance(document, Path):
         return load(document, catalog)
     if isinstance(document, str):
         return loads(document, catalog)
     return loads(jsonio.dumps(document), catalog, "scenario.json")
+
+
+def check_folders(folders: Iterable[Path | str]) -> list[Path]:
+    """Return folders of fixtures.
+
+    Raises:
+        BadFixtures: One has no fixture files, so that it would change nothing.
+    """
+    from mock_platform.core.tables.fixtures import find_nothing  # quick commands do without
+
+    paths = [Path(folder) for folder in folders]
+    empty = [complaint for complaint in map(find_nothing, paths) if complaint is not None]
+    if empty:
+        raise BadFixtures(empty)
+    return paths
 
 
 def describe_fields(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -325,7 +325,7 @@ class WorldFace(Protocol):
     def define(self, document: Mapping[str, Any] | str | Path) -> OwnName:
         """Make a scenario known in this world until its reset: a document, its YAML, or a file.
 
-        Returns its name, for `activate`.
+        Returns its name, for `activate`. A text that is the name of a YAML or JSON file is one.
 
         Raises:
             BadScenario: The scenario has faults; each is reported with its place.
@@ -382,7 +382,7 @@ class WorldFace(Protocol):
         """Start the world again with more folders of fixtures; the last one wins.
 
         Raises:
-            BadFixtures: The fixtures have faults.
+            BadFixtures: The fixtures have faults, or a folder has none.
             NotInProcess: It is the default world of a server elsewhere, which keeps that server's
                 fixtures.
         """
@@ -455,13 +455,15 @@ class PlatformFace(WorldFace, Protocol):
     ) -> WorldFace:
         """Return another world; make a missing one, from fixtures or as a copy of `source`.
 
+        A copy has the records and the clock of its source, but none of its scenarios.
         With `freeze` its clock is stopped at that moment, at the start and after each reset.
         With `own_credentials` its apps and tokens have keys that choose the world by themselves,
         without a prefix or a header. With `warnings="error"` it refuses requests of which something
         would be ignored. `names="original"` lets its clients use the platform's original names,
         `wire="recorded"` answers as the real service was recorded where that differs from the
         specification. With `as_of="2026-03-01"` endpoints, fields, names of events and refusals are
-        those that the release history had at that date, whatever the clock says.
+        those that the release history had at that date, whatever the clock says. A world that
+        exists does not change: what it has otherwise is warned of.
 
         Raises:
             BadWorldName: The name is not allowed for a world.

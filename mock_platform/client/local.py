@@ -24,6 +24,7 @@ from mock_platform.client.arguments import (
     EntryQuery,
     PageQuery,
     authentication,
+    check_folders,
     copy_as_json,
     describe_event,
     describe_fields,
@@ -340,7 +341,7 @@ class LocalWorld(WorldFace):
 
     def use_fixtures(self, *folders: Path | str) -> None:
         settings = self._platform.settings
-        laid = (*settings.fixtures, *(Path(folder) for folder in folders))
+        laid = (*settings.fixtures, *check_folders(folders))
         self._world.rebase(self._platform.overlays.load(laid))
 
     def reset(self) -> None:

@@ -14,6 +14,7 @@ from datetime import date
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
+from warnings import warn
 
 from mock_platform.client.arguments import check_names, check_wire, is_error, read_as_of
 from mock_platform.client.interface import PlatformFace
@@ -35,6 +36,7 @@ from mock_platform.settings import NamesMode, Settings
 from mock_platform.world import redact
 from mock_platform.world.clock import Instant, moment
 from mock_platform.world.names import DEFAULT
+from mock_platform.world.worlds import list_ignored
 
 if TYPE_CHECKING:
     from mock_platform.control.plane import ControlPlane
@@ -128,17 +130,18 @@ class LocalPlatform(LocalWorld, PlatformFace):
         wire: str | None = None,
         as_of: Instant | date | None = None,
     ) -> LocalWorld:
-        self._platform.worlds.create(
-            name,
-            source=source,
-            seed=seed,
-            freeze=None if freeze is None else moment(freeze),
-            change=replace_credentials if own_credentials else None,
-            refuse_warnings=is_error(warnings),
-            names=check_names(names),
-            wire=check_wire(wire),
-            as_of=read_as_of(as_of),
-        )
+        own: dict[str, Any] = {
+            "seed": seed,
+            "freeze": None if freeze is None else moment(freeze),
+            "refuse_warnings": is_error(warnings),
+            "names": check_names(names),
+            "wire": check_wire(wire),
+            "as_of": read_as_of(as_of),
+        }
+        change = replace_credentials if own_credentials else None
+        world = self._platform.worlds.create(name, source=source, change=change, **own)
+        for text in list_ignored(world, **own):
+            warn(f"mock_platform: {text}", stacklevel=2)
         return LocalWorld(self._platform, name, self._server.url, self._application)
 
     def drop_world(self, name: str) -> None:

@@ -41,7 +41,8 @@ class MockPlatform(PlatformFace):
         `settings` says.
 
         Raises:
-            TypeError: A setting of this name does not exist.
+            TypeError: A setting of this name does not exist, or its value has another type.
+            ValueError: A setting has a value that it cannot have.
             BadFixtures: The fixtures have faults.
             StoreError: The store's files are in use, damaged or not from mock_platform.
             CannotBind: The server cannot listen on the address.
@@ -91,11 +92,15 @@ class MockPlatform(PlatformFace):
     def connect(url: str) -> RemotePlatform:
         """Return the same interface for a server elsewhere; `url` is the one of its READY line.
 
+        With the address of a world, which has `/~NAME` at its end, it is that world in place of the
+        default one.
+
         The control token comes from `MOCK_PLATFORM_CONTROL_TOKEN`, the certificate authority to
         trust from `REQUESTS_CA_BUNDLE`.
 
         Raises:
             ValueError: `url` is not an address.
+            UnknownWorld: It names a world that does not exist.
             Unreachable: No server answers at the address, or its certificate is not trusted.
             Refused: The server refuses, or is not a mock_platform.
         """

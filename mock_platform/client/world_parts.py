@@ -79,10 +79,10 @@ class ClockFace(Protocol):
         duration: float | str | timedelta | None = None,
         /,
         *,
-        days: float = 0,
-        hours: float = 0,
-        minutes: float = 0,
-        seconds: float = 0,
+        days: float | None = None,
+        hours: float | None = None,
+        minutes: float | None = None,
+        seconds: float | None = None,
         to: Literal["next"] | None = None,
     ) -> datetime | list[Happening]:
         """Move the clock by a duration (negative: back); return the new moment.
@@ -96,16 +96,17 @@ class ClockFace(Protocol):
             OverflowError: The result is not a possible date.
             ValueError: The result is out of bounds, or a part is not a number, or `duration` is
                 not one, or `to` is something else.
-            TypeError: Both `duration` and parts were given, or one of them beside `to`.
+            TypeError: Both `duration` and parts were given, or one of them beside `to`, or nothing.
         """
         from mock_platform.client.arguments import count_seconds  # which loads much more
 
-        step = count_seconds(duration, days=days, hours=hours, minutes=minutes, seconds=seconds)
+        units = {"days": days, "hours": hours, "minutes": minutes, "seconds": seconds}
+        parts = {unit: count for unit, count in units.items() if count is not None}
         if to is None:
-            return self._advance(step)
+            return self._advance(count_seconds(duration, **parts))
         if to != "next":
             raise ValueError(f"to is 'next', not {to!r}: travel() goes to a moment")
-        if step or duration is not None:
+        if parts or duration is not None:
             raise TypeError("give a duration, or to='next', and not both")
         return self._advance_to_next()
 

@@ -90,10 +90,11 @@ def create_world(request: ControlRequest, given: Mapping[str, Any]) -> str:
         replace(request, args={"name": name}, body=load_body(WorldBody(), sent, "The arguments"))
     )
     base = made["base_url"]
+    ignored = "".join(f"{text}\n" for text in made.get("warnings", ()))
     return (
         f"World {made['name']} {'existed already' if name in known else 'is ready'}. "
         f"Base address: {base} (MCP: {base}/mcp and {base}/ads/mcp). "
-        f"Test credentials: GET {made['control']}/credentials.\n"
+        f"Test credentials: GET {made['control']}/credentials.\n{ignored}"
         "Next: point the program at the base address, or find_operations."
     )
 
@@ -229,9 +230,14 @@ def set_failure(request: ControlRequest, given: Mapping[str, Any]) -> str:
         raise ControlRefusal(404, text) from fault
     body = {"parameters": given.get("parameters", {})}
     shown = activate(replace(request, args={"name": wanted}, body=body))
+    hidden = "".join(
+        f"Rule {rule['rule']} cannot act: {rule['hidden_by']} acts on each of its requests first.\n"
+        for rule in shown["rules"]
+        if rule["hidden_by"] is not None
+    )
     return (
         f"{wanted} is on in world {request.world.name}: {shown['description']} "
-        f"Parameters: {dumps(shown['given'] or shown['parameters']).decode()}.\n"
+        f"Parameters: {dumps(shown['given'] or shown['parameters']).decode()}.\n{hidden}"
         "Next: let the program call, then list_requests; clear_failures switches it off."
     )
 

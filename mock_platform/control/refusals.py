@@ -9,8 +9,9 @@ from typing import Any
 from mock_platform.control.mistakes import MISTAKES
 from mock_platform.core.cluster_peers import NoAnswer
 from mock_platform.core.documents.forms import describe_unknown
-from mock_platform.core.errors import BadQuery, BadRecord
+from mock_platform.core.errors import BadQuery, BadRecord, find_nearest
 from mock_platform.core.faults import Fault
+from mock_platform.core.fields import Json
 from mock_platform.world.store.errors import StoreDamaged, StoreForeign, StoreOutdated
 
 MEDIA_TYPE = "application/problem+json"
@@ -57,10 +58,20 @@ def refuse_values(status: int, faults: Iterable[tuple[str, str]], what: str) -> 
 def explain_unknown_names(
     faults: Iterable[tuple[str, Fault]], known: Mapping[str, Any]
 ) -> Iterable[tuple[str, str]]:
-    """Return the faults, with helpful texts for unknown names."""
-    for field, text in faults:
-        is_unknown = str(text) == "Unknown field."
-        yield field, describe_unknown(field, [*known]) if is_unknown else text
+    """Return the faults in whole sentences, with helpful ones for unknown names.
+
+    `known` are the fields by their names. If one of them takes any object, and none is like an
+    unknown name, that is where the name may belong.
+    """
+    objects = [name for name, field in known.items() if isinstance(field, Json)]
+    for name, text in faults:
+        if str(text) != "Unknown field.":
+            yield name, text.explanation if isinstance(text, Fault) else text
+            continue
+        said = describe_unknown(name, [*known])
+        if len(objects) == 1 and find_nearest(name, known) is None:
+            said += f' Did you mean {{"{objects[0]}": {{"{name}": …}}}}?'
+        yield name, said
 
 
 # What a view raised, as the refusal that answers it.

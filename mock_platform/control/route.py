@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from mock_platform.control.guard import Guesses, Sessions
 from mock_platform.control.metrics import Metrics
 from mock_platform.control.refusals import ControlRefusal, explain_unknown_names, refuse_values
+from mock_platform.core.documents.forms import describe_allowed
 from mock_platform.core.errors import BadQuery
 from mock_platform.core.faults import flatten
 from mock_platform.core.jsonio import BadJson, list_repeated_keys, loads
@@ -189,7 +190,9 @@ def query_of(route: Route, flask: Request) -> Mapping[str, Any]:
         BadQuery: The query has faults.
     """
     # Flask's own parsing of the query fails for bytes that are not UTF-8.
-    sent, _ = first_values(decode_pairs(flask.query_string.decode("utf-8", "replace")))
+    sent, repeated = first_values(decode_pairs(flask.query_string.decode("utf-8", "replace")))
+    if repeated and route.media_type != HTML:
+        raise BadQuery((name, f"{name!r} stands more than once") for name in repeated)
     return load_query(route.query(), sent)
 
 
@@ -213,23 +216,19 @@ def body_of(route: Route, flask: Request, platform: Platform) -> Any:
     """Return the checked body; if a schema is declared, an empty body counts as an empty object.
 
     Raises:
-        Refusal: 400, 413 or 415 for a body that cannot be read, 422 with every fault.
+        Refusal: 400, 413 or 415 for a body that cannot be read or is not taken, 422 with every
+            fault.
     """
-    from werkzeug.exceptions import RequestEntityTooLarge
-
-    if route.method not in {"POST", "PUT", "PATCH"} or route.form:
+    if route.form:
         return None
     settings = platform.settings
     limit = settings.max_body * (WORLD_SIZE if route.whole_world else 1)
     nesting = settings.max_nesting + (_WORLD_NESTING if route.whole_world else 0)
-    # One byte more than allowed: a chunked body has no length at its start.
-    flask.max_content_length = limit + 1
-    try:
-        data = flask.get_data(cache=False)
-    except RequestEntityTooLarge as fault:
-        raise ControlRefusal(413, f"The body may have at most {limit:,} bytes.") from fault
-    if len(data) > limit:
-        raise ControlRefusal(413, f"The body may have at most {limit:,} bytes.")
+    if route.method not in {"POST", "PUT", "PATCH"}:
+        if flask.content_length or "Transfer-Encoding" in flask.headers:
+            _check_nothing(route, _read(flask, limit))
+        return None
+    data = _read(flask, limit)
     if route.raw:
         return data
     if not data and route.body is not None:
@@ -255,6 +254,37 @@ def body_of(route: Route, flask: Request, platform: Platform) -> Any:
         if repeated:
             raise refuse_values(422, repeated, "The body cannot be used")
     return sent if route.body is None else load_body(route.body(), sent)
+
+
+def _read(flask: Request, limit: int) -> bytes:
+    """Return the bytes of a body.
+
+    Raises:
+        Refusal: 413; it has more than `limit` bytes.
+    """
+    from werkzeug.exceptions import RequestEntityTooLarge
+
+    # One byte more than allowed: a chunked body has no length at its start.
+    flask.max_content_length = limit + 1
+    try:
+        data = flask.get_data(cache=False)
+    except RequestEntityTooLarge as fault:
+        raise ControlRefusal(413, f"The body may have at most {limit:,} bytes.") from fault
+    if len(data) > limit:
+        raise ControlRefusal(413, f"The body may have at most {limit:,} bytes.")
+    return data
+
+
+def _check_nothing(route: Route, data: bytes) -> None:
+    """Check that a body which nothing would read is empty, or an empty object.
+
+    Raises:
+        Refusal: 400; what it asks for would not be done.
+    """
+    if data.strip() not in {b"", b"{}"}:
+        names = [field.data_key or name for name, field in route.query().fields.items()]
+        text = f"{route.method} takes no body here. Parameters belong to the address."
+        raise ControlRefusal(400, text + describe_allowed(names, ""))
 
 
 def load_body(schema: Schema, sent: Any, what: str = "The body") -> Mapping[str, Any]:

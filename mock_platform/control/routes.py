@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from flask import Flask, Response, request
+from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 from werkzeug.routing import Map, RuleFactory
 
@@ -46,6 +47,7 @@ from mock_platform.core.cluster_peers import NoAnswer
 from mock_platform.core.description.views import Description
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.warning_counts import WarningRecorder
+from mock_platform.core.wire import OUR_HEADERS, describe_header
 from mock_platform.platform import Platform
 from mock_platform.verification.costs.recorder import CostRecorder
 from mock_platform.verification.coverage.outcomes import Recorder
@@ -174,6 +176,7 @@ def bind(route: Route, services: Services) -> Callable[..., Response]:
     def answer(**args: str) -> Response:
         if route.form:
             guard.check_form(request.environ)
+        _check_headers(request.headers)
         query = query_of(route, request)
         body = body_of(route, request, services.platform)
         result = _view(route, ControlRequest(services, request, args, query, body))
@@ -184,6 +187,17 @@ def bind(route: Route, services: Services) -> Callable[..., Response]:
         return _json(result, route.status, route.media_type)
 
     return answer
+
+
+def _check_headers(sent: Headers) -> None:
+    """Check that each header that looks like ours is read: a misspelt world would be another one.
+
+    Raises:
+        Refusal: 400; one is not.
+    """
+    for name in sent.keys():  # noqa: SIM118 - iterating over headers gives pairs
+        if name.lower().startswith("x-mock-") and name.lower() not in OUR_HEADERS:
+            raise ControlRefusal(400, f"Nothing was done: {describe_header(name)}.")
 
 
 def _view(route: Route, asked: ControlRequest) -> Any:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from marshmallow import ValidationError, fields, validates_schema
 
 from mock_platform.api.v2.filtered_stream.rules import LONGEST_RULE
+from mock_platform.api.v2.objects.object_types import POST_OBJECT
 from mock_platform.api.v2.search.matching import explain, find_failed_clauses
 from mock_platform.api.v2.search.query import And, Node, Or, list_clauses, read_rule, spell
 from mock_platform.api.v2.search.subjects import Subject, make_object_subject, make_subject
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest, Route
-from mock_platform.core.errors import did_you_mean
+from mock_platform.core.errors import describe_unknown_field, did_you_mean
 from mock_platform.core.fields import Anything, Choice, Flag, Json, ListOf, Text
 from mock_platform.core.schema import Schema
 from mock_platform.world.world import World
@@ -78,8 +79,16 @@ def explain_rule(request: ControlRequest) -> dict[str, Any]:
         "matches": tree["matches"],
         "tree": tree,
         "failed": [_describe_clause(node) for node in failed],
-        "warnings": list(checked.warnings),
+        "warnings": [*checked.warnings, *_find_unknown_keys(body.get("post", {}))],
     }
+
+
+def _find_unknown_keys(post: Mapping[str, Any]) -> Iterator[str]:
+    """Return the keys that no post of the v2 interface has, and that no rule looks at."""
+    known = {*POST_OBJECT.keys, "nullcast"}
+    for name in post:
+        if name not in known:
+            yield describe_unknown_field(name, "a post", sorted(known))
 
 
 def _find_subject(world: World, body: Mapping[str, Any]) -> Subject:

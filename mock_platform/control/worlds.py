@@ -14,7 +14,7 @@ from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.auth.lookup import replace_credentials
 from mock_platform.core.cluster_peers import NoAnswer
 from mock_platform.core.faults import Fault
-from mock_platform.core.fields import Choice, Flag, Instant, Integer, Text
+from mock_platform.core.fields import Choice, Flag, Instant, Integer, ListOf, Text
 from mock_platform.core.schema import Schema
 from mock_platform.core.wire_choice import WIRES, read_wire
 from mock_platform.platform import Platform
@@ -28,7 +28,7 @@ from mock_platform.world.names import (
     UnknownWorld,
 )
 from mock_platform.world.store.errors import WorldElsewhere
-from mock_platform.world.worlds import WorldCopy, unpack_world
+from mock_platform.world.worlds import WorldCopy, list_ignored, unpack_world
 
 
 class WireText(Text):
@@ -94,6 +94,10 @@ class WorldAnswer(Schema):
     ads_sandbox_base_url = Text(required=True)
     control = Text(required=True)
     credentials = fields.Dict(required=True)
+    warnings = ListOf(
+        Text(),
+        metadata={"description": "what was asked of a world that exists, and is otherwise"},
+    )
 
 
 def list_worlds(request: ControlRequest) -> dict[str, Any]:
@@ -113,21 +117,24 @@ def list_worlds(request: ControlRequest) -> dict[str, Any]:
 
 
 def put_world(request: ControlRequest) -> dict[str, Any]:
-    """Make a world; an existing one does not change."""
+    """Make a world; an existing one does not change, and `warnings` say where it is otherwise."""
     body, name = request.body, request.args["name"]
     freeze, as_of, warnings = (body.get(name) for name in ("freeze", "as_of", "warnings"))
     _check_number(request.platform, name)
+    own: dict[str, Any] = {
+        "seed": body.get("seed"),
+        "freeze": None if freeze is None else parse_instant(freeze),
+        "refuse_warnings": None if warnings is None else warnings == "error",
+        "names": body.get("names"),
+        "wire": body.get("wire"),
+        "as_of": None if as_of is None else parse_instant(as_of),
+    }
     try:
         world = request.platform.worlds.create(
             name,
             source=_find_source(request.platform, body.get("source")),
-            seed=body.get("seed"),
-            freeze=None if freeze is None else parse_instant(freeze),
             change=replace_credentials if body["own_credentials"] else None,
-            refuse_warnings=None if warnings is None else warnings == "error",
-            names=body.get("names"),
-            wire=body.get("wire"),
-            as_of=None if as_of is None else parse_instant(as_of),
+            **own,
         )
     except UnknownWorld as fault:
         raise ControlRefusal(422, f"from: {fault}") from fault
@@ -141,7 +148,9 @@ def put_world(request: ControlRequest) -> dict[str, Any]:
         raise refuse_values(
             422, [("freeze", f"freeze: {fault}")], "The world was not made"
         ) from fault
-    return describe_world(world.name, credentials(world), request.origin)
+    made = describe_world(world.name, credentials(world), request.origin)
+    ignored = list_ignored(world, **own)
+    return {**made, "warnings": ignored} if ignored else made
 
 
 def _describe_elsewhere(request: ControlRequest, fault: WorldElsewhere) -> dict[str, Any]:

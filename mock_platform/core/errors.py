@@ -66,6 +66,15 @@ class UnknownRecord(LookupError):
         self.key = key
 
 
+class NoSuchAttribute(AttributeError):
+    """The tables of a world were asked for an attribute that they do not have."""
+
+    def __init__(self, name: str, tables: Iterable[str]) -> None:
+        near = find_nearest(name, tables)
+        hint = "" if near is None else f" Did you mean state[{near!r}]?"
+        super().__init__(f"Tables are keys of the state, not attributes: no {name!r}.{hint}")
+
+
 # The exceptions about what users write in files. Commands import this module, so it is quick to
 # load.
 

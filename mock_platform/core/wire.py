@@ -7,7 +7,9 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 from mock_platform.core.assumptions import public_fact
+from mock_platform.core.auth.oauth1 import quote_text
 from mock_platform.core.call import Call
+from mock_platform.core.errors import find_nearest
 from mock_platform.core.platform_hosts import PLATFORM_HOSTS
 from mock_platform.core.wire_choice import WIRES, read_wire
 from mock_platform.settings import DOCUMENTED, NAMES, NamesMode, WireChoice
@@ -28,6 +30,22 @@ AS_OF_HEADER = "X-Mock-As-Of"
 UNKNOWN_NAMES = "unknown-names"
 UNKNOWN_WIRE = "unknown-wire"
 UNKNOWN_AS_OF = "unknown-as-of"
+UNKNOWN_HEADER = "unknown-header"
+OUR_HEADERS = {
+    name.lower(): name
+    for name in (
+        NAMES_HEADER, WIRE_HEADER, AS_OF_HEADER, "X-Mock-Scenario", "X-Mock-World",
+        "X-Mock-Control-Token",
+    )
+}  # fmt: skip
+"""The headers of requests that are read, by their names in lower case."""
+
+
+def describe_header(name: str) -> str:
+    """Return that a header is not read, with the one that may be meant."""
+    near = find_nearest(name.lower(), OUR_HEADERS)
+    meant = "" if near is None else f" (did you mean {OUR_HEADERS[near]}?)"
+    return f"no header {quote_text(name)} is read{meant}"
 
 
 def choose_form(
@@ -35,10 +53,14 @@ def choose_form(
 ) -> tuple[NamesMode, WireChoice]:
     """Return names and wire of a call: of its headers, its world or its host, in this order.
 
-    A date of the contract in its headers replaces that of the call.
+    A date of the contract in its headers replaces that of the call. A header that begins like ours
+    and is not read is warned of.
     """
     own_names, own_wire = _find_form_of_host(call.base_url)
     sent = call.first_headers
+    for name in sent:
+        if name.startswith("x-mock-") and name not in OUR_HEADERS:
+            call.warn(f"{describe_header(name)}; it was ignored", UNKNOWN_HEADER)
     if "x-mock-as-of" in sent:
         call.as_of = _read_date(call) or call.as_of
     if "x-mock-names" in sent:

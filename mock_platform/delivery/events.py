@@ -28,7 +28,7 @@ from mock_platform.api.v2.release_history import (
 from mock_platform.api.v2.streams.open_streams import OpenStreams
 from mock_platform.api.v2.streams.stream import Stream
 from mock_platform.api.v2.webhooks.event_log import EVENTS, request_delivery
-from mock_platform.core.errors import BadEvent, describe_unknown_field
+from mock_platform.core.errors import BadEvent, describe_unknown_field, did_you_mean
 from mock_platform.core.tables.table import Table, find_missing_references
 from mock_platform.delivery.sender import Receiver, find_receiver
 from mock_platform.world.clock import parse_instant, parse_relative, wire_millis
@@ -116,12 +116,13 @@ def add_activity(world: World, given: Mapping[str, Any]) -> tuple[FanOut, tuple[
         record = {name: value for name, value in given.items() if name in HAPPENED}
         record["created_at"] = _fill_moment(record.get("created_at"), now)
         if record.get("event_type") != "news.new":  # which happens to nobody
-            record |= _name_user(world, record)
+            record |= _name_user(world, record, faults)
         made_up = "payload" not in record and _is_happening(record)
         if made_up:
             record["payload"] = {}
-        elif not faults and "payload" not in record:
-            record["payload"], faults = _make_payload(world, record)
+        elif "payload" not in record:
+            # One that can be made is not asked for beside another fault.
+            record["payload"], faults = ({}, faults) if faults else _make_payload(world, record)
         loaded = _load(world, ACTIVITIES, record | {"id": "0", "event_uuid": "0"}, faults, now)
         happened = {name: loaded[name] for name in HAPPENED}
         warnings: list[str] = []
@@ -136,11 +137,26 @@ def add_activity(world: World, given: Mapping[str, Any]) -> tuple[FanOut, tuple[
     return fan_out, tuple(warnings)
 
 
-def _name_user(world: World, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the id of the user of an activity; what cannot be one is left to the checks."""
+_MOST_COMPARED = 1000
+"""Users of a world whose names are compared with one that nobody has."""
+
+
+def _name_user(
+    world: World, given: Mapping[str, Any], faults: list[tuple[str, str]]
+) -> dict[str, Any]:
+    """Return the id of the user of an activity; what cannot be one is left to the checks.
+
+    A user that does not exist is a fault.
+    """
+    name = given.get("user_id")
     if not isinstance(given.get("user_id", ""), str):
         return {}
-    found = find_tester(world, given.get("user_id"))
+    found = find_tester(world, name)
+    if found is None and name is not None:
+        users = world.store.page("users", limit=_MOST_COMPARED)
+        hint = did_you_mean(name, [str(each.record["screen_name"]) for each in users])
+        text = f"no user has the id or screen name {name!r}.{hint}"
+        faults.append(("user_id", text.removesuffix(".")))
     return {} if found is None else {"user_id": found["id"]}
 
 
@@ -266,7 +282,8 @@ def _make_payload(
     world: World, record: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """Make up a payload; return it and what is wrong instead."""
-    if not isinstance(record.get("event_type"), str):
+    given = record.get("event_type")
+    if not isinstance(given, str) or find_event_name(given) is None:
         return {}, []  # the checks of the record say what is wrong
     user = world.store.get("users", str(record.get("user_id")))
     try:

@@ -53,6 +53,8 @@ class BadPreference(ValueError):
 def parse_preference(header: str, operation: Operation) -> list[ActiveRule]:
     """Return the rule that a `Prefer` header asks for; empty if it asks for something else.
 
+    The first one that asks for a failure counts.
+
     Raises:
         BadPreference: It asks for a failure that does not exist.
     """
@@ -69,6 +71,27 @@ def parse_preference(header: str, operation: Operation) -> list[ActiveRule]:
         scenario = Scenario(PREFER, "", "", {}, document, Catalog.collect([operation]))
         return ActiveScenario(scenario, {}).rules
     return []
+
+
+UNKNOWN_PREFERENCE = "unknown-preference"
+_PREFERENCES = "code=404, code=OVER_CAPACITY or problem=usage-capped"
+_REGISTERED = frozenset({"depth-noroot", "handling", "respond-async", "return", "safe", "wait"})
+"""Preferences that any client may send (RFC 7240 and others), and of which none is a failure."""
+
+
+def find_ignored_preferences(header: str) -> list[str]:
+    """Return the preferences that ask for no failure and have no other meaning.
+
+    Example:
+        >>> find_ignored_preferences("return=minimal, status=404, code=404, problem=conflict")
+        ['status=404', 'problem=conflict']
+    """
+    parts = [part.strip() for part in re.split("[,;]", header[:1000])]
+    asking = next((part for part in parts if _PART.fullmatch(part)), None)
+    if asking is not None:
+        parts.remove(asking)
+    names = [(part.partition("=")[0].strip().lower(), part) for part in parts if part]
+    return [part for name, part in names if name not in _REGISTERED]
 
 
 def _make_problem(slug: str) -> dict[str, Any]:
@@ -189,6 +212,9 @@ def _find_requested_rules(call: Call, operation: Operation, engine: Engine) -> l
     preference = call.header("prefer")
     if preference is not None:
         found += parse_preference(preference, operation)
+        for part in find_ignored_preferences(preference):
+            text = f"Prefer: {part!r} was ignored; one failure is asked for as {_PREFERENCES}"
+            call.warn(text, UNKNOWN_PREFERENCE)
     return found
 
 

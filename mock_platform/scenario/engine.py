@@ -33,6 +33,7 @@ from mock_platform.scenario.deliveries import DELIVERIES, LINES
 from mock_platform.scenario.document import Scenario, loads
 from mock_platform.scenario.effects.collection import forget_changes
 from mock_platform.scenario.failures import correct_operation, list_near_ids
+from mock_platform.scenario.hidden import find_hidden
 from mock_platform.scenario.library import Library
 from mock_platform.scenario.outline import UnfiredRule
 from mock_platform.scenario.pattern import MAX_ACTIVE_STEPS
@@ -230,11 +231,14 @@ class Engine:
             active = self._active.get(name)
             if active is not None:
                 scenario = active.scenario
-            rules: list[dict[str, Any]] = (
-                []
-                if active is None
-                else [active_rule.as_json(self.world.clock.now()) for active_rule in active.rules]
-            )
+            rules: list[dict[str, Any]] = []
+            if active is not None:
+                hidden = find_hidden(self._active.values())
+                rules = [
+                    active_rule.as_json(self.world.clock.now())
+                    | {"hidden_by": hidden.get((name, active_rule.index))}
+                    for active_rule in active.rules
+                ]
             return {
                 "name": scenario.name,
                 "description": scenario.description,

@@ -203,7 +203,8 @@ def failures(
     given = () if statuses is None else [statuses] if isinstance(statuses, int) else [*statuses]
     wrong = [each for each in given if not isinstance(each, int) or isinstance(each, bool)]
     if wrong:
-        raise TypeError(f"statuses are integers such as 404, not {wrong[0]!r}")
+        sent = statuses if isinstance(statuses, str) else wrong[0]
+        raise TypeError(f"statuses are integers such as 404, not {sent!r}")
     return find_failures(OPERATIONS, pattern, given, network=network)
 
 

@@ -35,7 +35,9 @@ def create_app(
     Its worlds are in the memory of this process: use one process with threads.
 
     Raises:
-        TypeError: A setting does not exist, or the platform already has its settings.
+        TypeError: A setting does not exist or has a value of another type, or the platform already
+            has its settings.
+        ValueError: A setting has a value that it cannot have.
         BadFixtures: The fixtures have faults.
         BadScenario: A scenario has faults.
         StoreError: The store's files are in use, damaged or not from mock_platform.

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from mock_platform.api.served import KINDS
 from mock_platform.core.errors import did_you_mean
 from mock_platform.platform import Platform, load_base
+from mock_platform.serving.settings_check import check_settings
 from mock_platform.settings import DeliverySettings, Settings
 from mock_platform.world.blueprint import Blueprint
 from mock_platform.world.clock import moment
@@ -87,7 +88,10 @@ def open_platform(
         NeedsEngine: `rest_after` is set, and the store is not an engine.
         StoreError: The store's files are in use, damaged, not from mock_platform, or cannot be
             opened.
+        TypeError: A setting has a value of another type.
+        ValueError: A setting has a value that it cannot have.
     """
+    check_settings(settings)
     module, _ = find_backend(settings.store)  # before the fixtures, which take longer
     for option, value in (
         ("--rest-after", settings.rest_after),
@@ -194,9 +198,10 @@ def override_settings(settings: Settings, overrides: Mapping[str, Any]) -> Setti
     Folders and files may be text, and `freeze` and `as_of` may be ISO 8601.
 
     Raises:
-        TypeError: A setting of this name does not exist.
+        TypeError: A setting of this name does not exist, or `settings` are something else.
         ValueError: `freeze` or `as_of` is not a moment, or has no offset from UTC.
     """
+    check_settings(settings)
     known = [field.name for field in fields(Settings) if field.name != "port"]
     known += [f"delivery_{field.name}" for field in fields(DeliverySettings)]
     top: dict[str, Any] = {}

@@ -27,6 +27,8 @@ class WorldSettings(Struct, frozen=True):
     """Which names the clients of a world use and get; `None`: as the host they call tells."""
     wire: str | None = None
     """Whether answers are as documented or as recorded; `None`: as the host tells."""
+    own_wire: str | None = None
+    """The same, for one world in place of that of the server."""
     all_releases: bool = False
     """Whether all of the release history is in force, whatever the clock says."""
     as_of: datetime | None = None

@@ -92,7 +92,8 @@ def moment(value: Instant) -> datetime:
         try:
             return parse_instant(value)
         except ValueError as fault:
-            raise ValueError(f"{value!r} is {fault}") from fault
+            why = str(fault) if str(fault).startswith("not ") else f"no moment: {fault}"
+            raise ValueError(f"{value!r} is {why}") from fault
     if not isinstance(value, datetime):
         raise TypeError(f"an instant is a datetime or ISO 8601 text, not {value!r}")
     if value.tzinfo is None:

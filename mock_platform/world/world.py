@@ -110,7 +110,7 @@ class World:
         self.moved = False
         """Whether it was closed here alone: it rests in the archive, or another process has it."""
         self.names = settings.names
-        self.wire = settings.wire
+        self.wire = settings.own_wire or settings.wire
         self.refuses_warnings = settings.refuse_warnings
         self._all_releases = settings.all_releases
         self.as_of = settings.own_as_of or settings.as_of
@@ -392,7 +392,7 @@ class World:
 
     def meta(self) -> dict[str, Any]:
         """Return the state beside the records; a durable store writes it with each commit."""
-        own = self.blueprint.settings.own_as_of
+        own, own_wire = self.blueprint.settings.own_as_of, self.blueprint.settings.own_wire
         named = {} if self.drawn_as == self.name else {"drawn_as": self.drawn_as}
         return named | {
             "seed": self.seed,
@@ -402,6 +402,7 @@ class World:
             "names": self.names,
             "refuse_warnings": self.refuses_warnings,
             **({} if own is None else {"as_of": own.isoformat()}),
+            **({} if own_wire is None else {"wire": own_wire}),
         }
 
     def restore_meta(self, meta: dict[str, Any]) -> None:
@@ -412,6 +413,10 @@ class World:
         if "as_of" in meta:
             self.as_of = datetime.fromisoformat(meta["as_of"])
             settings = replace(self.blueprint.settings, own_as_of=self.as_of)
+            self.blueprint = replace(self.blueprint, settings=settings)
+        if "wire" in meta:
+            self.wire = meta["wire"]
+            settings = replace(self.blueprint.settings, own_wire=self.wire)
             self.blueprint = replace(self.blueprint, settings=settings)
         self.drawn_as = meta.get("drawn_as", self.name)
         self.ids = Ids(self.seed, self.drawn_as, meta["ids"])

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from mock_platform.settings import NamesMode
 from mock_platform.world.blueprint import Blueprint
+from mock_platform.world.clock import wire_millis
 from mock_platform.world.ids import check_seed
 from mock_platform.world.names import DEFAULT, TooManyWorlds, UnknownWorld, check_name
 from mock_platform.world.store.interface import Change, Row, Rows, SavedWorld, Slot, Snapshot
@@ -47,7 +48,7 @@ def pack_world(world: World, base: Base) -> dict[str, Any]:
         "next_seq": saved.records.next_seq,
         "meta": saved.meta,
         "names": settings.names,
-        "wire": settings.wire,
+        "wire": settings.own_wire,
         "refuse_warnings": settings.refuse_warnings,
         "as_of": None if settings.own_as_of is None else settings.own_as_of.isoformat(),
         "freeze": None if settings.freeze is None else settings.freeze.isoformat(),
@@ -70,12 +71,48 @@ def unpack_world(packed: Mapping[str, Any], base: Base) -> WorldCopy:
         SavedWorld(Snapshot(rows, packed["next_seq"]), packed["meta"]),
         {
             "names": packed["names"],
-            "wire": packed["wire"],
+            "own_wire": packed["wire"],
             "refuse_warnings": packed["refuse_warnings"],
             "freeze": None if freeze is None else datetime.fromisoformat(freeze),
             "own_as_of": None if as_of is None else datetime.fromisoformat(as_of),
         },
     )
+
+
+def list_ignored(
+    world: World,
+    *,
+    seed: int | None,
+    freeze: datetime | None,
+    refuse_warnings: bool | None,
+    names: NamesMode | None,
+    wire: str | None,
+    as_of: datetime | None,
+) -> list[str]:
+    """Return what was asked of a world that existed already and is another world, in sentences."""
+    start = world.blueprint.settings.freeze
+    is_kept = start is None and world.store.outlives  # a restart does not tell what it was
+    errors = {None: None, True: "error", False: "ignore"}
+    asked: dict[str, tuple[Any, Any]] = {
+        "seed": (seed, world.seed),
+        "freeze": (None if is_kept else freeze, start),
+        "warnings": (errors[refuse_warnings], errors[world.refuses_warnings]),
+        "names": (names, world.names),
+        "wire": (wire, world.wire),
+        "as_of": (as_of, world.as_of),
+    }
+    return [
+        f"The world {world.name!r} exists and does not change: {name} is {_show(has)}, not "
+        f"{_show(wanted)}. Drop it first to make it so."
+        for name, (wanted, has) in asked.items()
+        if wanted is not None and wanted != has
+    ]
+
+
+def _show(value: Any) -> str:
+    if value is None:
+        return "that of the server"
+    return wire_millis(value) if isinstance(value, datetime) else str(value)
 
 
 def merge_rows(base: Rows, changed: Mapping[str, Mapping[str, Slot]]) -> dict[str, dict[str, Row]]:
@@ -260,8 +297,8 @@ class Worlds:
             # becomes part of its blueprint, because a reset has to return to it.
             saved, blueprint = self._find_source(source)
             own: dict[str, Any] = {
-                "freeze": freeze, "refuse_warnings": refuse_warnings, "names": names, "wire": wire,
-                "own_as_of": as_of,
+                "freeze": freeze, "refuse_warnings": refuse_warnings, "names": names,
+                "own_wire": wire, "own_as_of": as_of,
             }  # fmt: skip
             own = {name: value for name, value in own.items() if value is not None}
             if own:

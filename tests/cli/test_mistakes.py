@@ -17,6 +17,7 @@ MISTAKES = [
     ("on outage --wrld w", 2, "No such option '--wrld'. Did you mean '--world'?"),
     ("serve --port eighty", 2, "not a valid integer range. Allowed: a number from 0 to 65535."),
     ("serve --port 65536", 2, "65536 is not in the range 0<=x<=65535."),
+    ("serve --as-of 2026-13-01", 2, "'2026-13-01' is no moment: month must be in 1..12"),
     ("serve --workers many", 2, "Allowed: a number from 1 to 256."),
     ("serve --names orginal", 2, "Did you mean 'original'?"),
     ("serve --server granain", 2, "Did you mean 'granian'?"),

@@ -186,6 +186,7 @@ def test_on_takes_a_file(run: Run, server: MockPlatform, tmp_path: Path) -> None
         ("scenarios usage-caped", 1, "Did you mean 'usage-capped'?"),
         ("make usrs", 1, "Did you mean 'users'?"),
         ("make users 2 nme=x", 1, "Did you mean 'name'?"),
+        ("on outage times=3 times=4", 2, "'times' is given more than once; give one value."),
         ("make users 2 x", 2, "'x' is not KEY=VALUE"),
         ("make users seed=3", 2, "seed is no field"),
         (f"make users name={10**30}", 2, "exceeds 64-bit range"),
@@ -196,6 +197,35 @@ def test_mistakes_say_what_to_do(run: Run, words: str, status: int, told: str) -
     result = run(*words.split())
 
     assert (status, True) == (result.exit_code, told in result.stderr), result.stderr
+
+
+def test_off_takes_what_on_takes(run: Run, server: MockPlatform, tmp_path: Path) -> None:
+    """A file, whose scenario may have another name than it; and several at once."""
+    file = tmp_path / "monday.yaml"
+    file.write_text("name: bad-day\nrules: [{on: accounts.list, then: {error: OVER_CAPACITY}}]")
+    run("on", str(file))
+    run("on", "usage-capped")
+
+    off = run("off", str(file), "usage-capped")
+    missing = run("off", str(tmp_path / "no.yaml"))
+
+    told = "bad-day is off in world default.\nusage-capped is off in world default.\n"
+    assert (0, told) == (off.exit_code, off.stdout)
+    assert (1, True) == (missing.exit_code, "cannot be read" in missing.stderr)
+
+
+def test_on_tells_that_a_scenario_cannot_act(run: Run, server: MockPlatform) -> None:
+    """Another one has all of its requests; `off` of that one lets it act."""
+    run("on", "slow-network", "least=0", "most=0")
+    on, during = run("on", "outage"), call(server)
+    shown = run("scenarios", "outage", "--format", "text", "--url", server.base_url)
+    run("off", "slow-network")
+
+    told = "Rule 0 cannot act: slow-network/0, which was on before, acts on each of its requests. "
+    assert f"{told}`mock-platform off slow-network` lets it.\n" in on.stdout
+    assert "acted 0 times in 1 matching calls; slow-network/0 comes first" in shown.stdout
+    assert (200, 503) == (during, call(server))
+    run("off")
 
 
 def test_a_world_is_chosen_by_option_or_address(run: Run, server: MockPlatform) -> None:

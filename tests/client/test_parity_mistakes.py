@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -21,6 +22,7 @@ from mock_platform.core.errors import (
     BadScenario,
     CannotPerform,
     MissingCredentials,
+    NoSuchAttribute,
     UnknownRecord,
     UnknownScenario,
     UnknownStream,
@@ -31,6 +33,8 @@ from tests.support import find_inner
 
 USER = "2244994945"
 NAIVE = datetime(2026, 3, 1, 12)  # noqa: DTZ001 - the mistake
+EMPTY = Path(__file__).parent
+"""A folder without fixture files."""
 RULE = {"on": "accounts.list", "then": {"error": "OVER_CAPACITY"}}
 
 Mistake = Callable[[Any], object]
@@ -147,6 +151,12 @@ IN_WORLD: dict[str, tuple[type[Exception], Mistake]] = {
     "allowing nothing": (CannotApprove, lambda w: w.authorize("none")),
     "allowing an address": (CannotApprove, lambda w: w.authorize("http://a.example/?x=1")),
     "allowing as nobody": (CannotApprove, lambda w: w.authorize("none", user="nobody")),
+    "a table as an attribute": (NoSuchAttribute, lambda w: w.state.lineitems),
+    "no duration": (TypeError, lambda w: w.clock.advance()),
+    "an event whose payload is a text": (BadEvent, lambda w: w.emit("post.create", payload="x")),
+    "an event of a misspelt user": (BadEvent, lambda w: w.emit("post.create", user="northbike")),
+    "a scenario file that is not there": (BadScenario, lambda w: w.define("no.yaml")),
+    "fixtures of an empty folder": (BadFixtures, lambda w: w.use_fixtures(EMPTY)),
     "an attribute of other tools": (AttributeError, lambda w: w.requests),
     "a misspelt attribute": (AttributeError, lambda w: w.jornal),
     "ending no stream": (UnknownStream, lambda w: w.streams.disconnect("x")),
@@ -251,3 +261,48 @@ def test_a_world_that_is_gone(platform: PlatformFace, asked: str) -> None:
     if asked != "journal":
         world.reset()
     platform.drop_world("w")
+
+
+def test_an_existing_world_warns_of_what_it_has_otherwise() -> None:
+    """Here and on a server elsewhere, with the same text; it does not change."""
+    with MockPlatform.start() as local, MockPlatform.connect(local.base_url) as remote:
+        local.world("w1", seed=5)
+        for platform in (local, remote):
+            platform.world("w1", seed=5)
+            with pytest.warns(UserWarning, match="'w1' exists .*: seed is 5, not 6. Drop it first"):
+                platform.world("w1", seed=6)
+
+
+def test_a_mistake_names_what_was_meant(remote: PlatformFace) -> None:
+    """Whether it is a table, a user, or where fixture files belong."""
+    world = remote.world("w")
+    told: dict[str, Callable[[], object]] = {
+        "Did you mean state['line_items']?": lambda: getattr(world.state, "lineitems"),  # noqa: B009
+        "Did you mean 'northbike_co'?": lambda: world.emit("post.create", user="northbike"),
+        "those are TABLE.json, in the folder itself": lambda: world.use_fixtures(EMPTY),
+    }
+    for text, act in told.items():
+        with pytest.raises(Exception, match=re.escape(text)):
+            act()
+    remote.drop_world("w")
+
+
+@pytest.mark.parametrize(
+    ("event_type", "user"), [("profile.update.boi", None), ("post.create", "northbike")]
+)
+def test_a_payload_is_not_asked_for_beside_another_mistake(
+    remote: PlatformFace, event_type: Any, user: str | None
+) -> None:
+    """Without that mistake one would be made up."""
+    with pytest.raises(BadEvent) as told:
+        remote.emit(event_type, user=user)
+
+    assert ["user_id" if user else "event_type"] == [field for field, _ in told.value.faults]
+
+
+def test_a_scenario_file_may_be_named_by_a_text(platform: PlatformFace, tmp_path: Path) -> None:
+    """Anything else that is a text is YAML."""
+    file = tmp_path / "calm.yaml"
+    file.write_text("name: calm\nrules: [{on: accounts.list, then: {delay: 0}}]")
+
+    assert "calm" == platform.define(str(file)) == platform.define(file.read_text())

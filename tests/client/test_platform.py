@@ -57,7 +57,6 @@ def test_an_unknown_name_of_the_package_is_told() -> None:
         mock_platform.MokPlatform  # noqa: B018
 
 
-@pytest.mark.live
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
@@ -94,6 +93,7 @@ def test_the_error_of_a_property_is_its_own(
         platform.base_url  # noqa: B018 - it raises
 
 
+@pytest.mark.live
 def test_it_stops_at_once_and_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stopping waits for no interval, closes the port, and may be repeated."""
     monkeypatch.setattr("mock_platform.serving.http.backend.SWEEP_SECONDS", 10 * PATIENCE)
@@ -147,6 +147,41 @@ def test_an_unknown_setting_names_the_nearest(name: str, hint: str) -> None:
 
     with pytest.raises(TypeError, match=rf"setting '{name}' does not exist\. Did you mean {hint}"):
         MockPlatform.start(None, **wrong)
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "told"),
+    [
+        ({"names": "orignal"}, ValueError, "'names' is 'neutral' or 'original' or None, not 'or"),
+        ({"warnings": "errors"}, ValueError, "not 'errors'. Did you mean 'error'?"),
+        ({"strict": "yes"}, TypeError, "'strict' is True or False, not 'yes'."),
+        ({"port": "8080"}, TypeError, "'port' is a whole number, not '8080'."),
+        ({"seed": True}, TypeError, "'seed' is a whole number, not True."),
+        ({"lease": "2s"}, TypeError, "'lease' is a number, not '2s'."),
+        ({"public_hosts": "x"}, TypeError, "is a tuple, with a text in each place, not 'x'."),
+        ({"delivery_attempts": "3"}, TypeError, "'delivery_attempts' is a whole number, not '3'."),
+        ({"settings": Settings(auth="of")}, ValueError, "'auth' is 'strict' or 'off', not 'of'. D"),  # type: ignore[arg-type]
+        (
+            {"settings": 8080},
+            TypeError,
+            "by name, as in seed=7, or as mock_platform.Settings(…), n",
+        ),
+    ],
+)
+def test_a_value_that_a_setting_cannot_have_is_refused(
+    given: dict[str, Any], kind: type[Exception], told: str
+) -> None:
+    """It is not taken and then read by nothing; the message says what is allowed."""
+    with pytest.raises(kind, match=re.escape(told)):
+        MockPlatform.start(**given)
+
+
+def test_other_forms_of_the_same_value_are_taken() -> None:
+    """A list for a tuple, a whole number for a number, 1 for true."""
+    values: dict[str, Any] = {"public_hosts": ["x"], "lease": 3, "strict": 1}
+
+    with MockPlatform.start(**values) as platform:
+        assert find_inner(platform).settings.strict
 
 
 # -- sessions ------------------------------------------------------------------------------------

@@ -90,6 +90,17 @@ def test_operations_are_found_and_read(box: Sandbox) -> None:
     )
 
 
+def test_what_has_no_effect_is_told(box: Sandbox) -> None:
+    """A failure that another one leaves no request, and what a world has otherwise."""
+    steer(box, "set_failure", failure="slow-network", parameters={"least": 0, "most": 0})
+    _, hidden = steer(box, "set_failure", failure="outage")
+    steer(box, "create_world", world="w1", seed=1)
+    _, again = steer(box, "create_world", world="w1", seed=2)
+
+    assert "Rule 0 cannot act: slow-network/0 acts on each of its requests first.\n" in hidden
+    assert "The world 'w1' exists and does not change: seed is 1, not 2." in again
+
+
 def test_a_failure_is_switched_on_and_explained(box: Sandbox) -> None:
     """The request that it refused is explained, with what would help."""
     on = steer(

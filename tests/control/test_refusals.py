@@ -74,6 +74,10 @@ JOURNAL: Iterable[Row] = (
     *requests(400, "at least 0", "GET /requests?limit=-1", field="limit"),
     *requests(400, "Did you mean 'status'?", "GET /requests?statsu=2", "GET /requests.har?statsu=2",
               field="statsu"),
+    *requests(400, "'status' stands more than once", "GET /requests?status=404&status=500",
+              field="status"),
+    *requests(400, "disconnected, got \"los\" for ended. Did you mean lost?",
+              "GET /requests?ended=los", field="ended"),
     *requests(400, "\"limit\" is unknown here", "GET /requests/count?limit=1", field="limit"),
     *requests(404, "GET /_mock/requests lists them", "GET /requests/r99"),
 )  # fmt: skip
@@ -100,6 +104,8 @@ SCENARIOS: Iterable[Row] = (
         ({"parameters": {"cod": 1}}, "parameters.cod",
          "not activated: cod: is no parameter; its parameters: code. Did you mean 'code'?"),
         ({"parameters": {"code": 90}}, "parameters.code", "not activated: code: 90 is not allowed"),
+        ({"code": 89}, "code", 'Allowed: parameters. Did you mean {"parameters": {"code": …'),
+        ({"params": {}}, "params", "unknown here. Did you mean 'parameters'? Allowed: parameters."),
     ),
 )  # fmt: skip
 _NO_OBJECTS: tuple[object, ...] = ([], "x", 1, None)

@@ -56,6 +56,28 @@ def test_body_where_none_is_taken(box: Sandbox) -> None:
     assert 204 == call(box, "POST", "/reset", json={}).status_code
 
 
+@pytest.mark.parametrize(
+    ("method", "data", "status"),
+    [
+        ("GET", b'{"status": 404}', 400),
+        ("DELETE", b"operation=x", 400),
+        ("DELETE", b" {} ", 204),
+        ("DELETE", b"", 204),
+    ],
+)
+def test_no_method_drops_a_body_in_silence(
+    box: Sandbox, method: str, data: bytes, status: int
+) -> None:
+    """What somebody sends to choose entries is refused: without it, all of them are deleted."""
+    answer = call(box, method, "/requests", data=data)
+
+    assert status == answer.status_code
+    if status == 400:
+        assert f"{method} takes no body here. Parameters belong to the a" in detail(answer)
+    if method == "GET":
+        assert "Allowed: operation, status, method, " in detail(answer)
+
+
 _FREEZE = b'{"action":"freeze"}'
 
 
@@ -142,6 +164,16 @@ def test_world_by_prefix_and_header(box: Sandbox) -> None:
     assert "2002" == by_header.get_json()["now"][:4]
     assert "2001" == by_both.get_json()["now"][:4]
     assert not by_none.get_json()["frozen"]
+
+
+def test_a_misspelt_world_is_not_another_one(box: Sandbox) -> None:
+    """A header that looks like ours and is not read is refused, before anything is done."""
+    call(box, "PUT", "/clock", json={"action": "freeze"})
+    answer = call(box, "POST", "/reset", headers={"X-Mock-Word": "w1"})
+
+    told = "no header 'X-Mock-Word' is read (did you mean X-Mock-World?)."
+    assert told in detail(answer, 400)
+    assert box.world.clock.frozen
 
 
 def test_unknown_world(box: Sandbox) -> None:

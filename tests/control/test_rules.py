@@ -103,6 +103,8 @@ def test_warnings(box: Sandbox) -> None:
     assert ["bio: is accepted here but never matches (at position 1)"] == (
         explain(box, "bio:coffee").get_json()["warnings"]
     )
+    (told,) = explain(box, "cat", post={"id": "1", "txt": "cat"}).get_json()["warnings"]
+    assert told.startswith("'txt' is no field of a post. Did you mean 'text'? Its fields: arti")
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,7 @@ def test_activate_and_deactivate(box: Sandbox) -> None:
     assert {
         "rule": 0, "on": ["line_items.list"], "expected": False, "matched": 2,
         "fired": 1, "remaining": 0, "refused": 0, "acts_on": None,
+        "hidden_by": None,
     } == rule  # fmt: skip
     assert not call(box, "POST", "/scenarios/refused/deactivate").get_json()["active"]
 

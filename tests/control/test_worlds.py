@@ -23,13 +23,32 @@ def test_make_a_world(box: Sandbox) -> None:
 
 
 def test_make_a_world_again(box: Sandbox) -> None:
-    """Making a world that is there changes nothing and answers the same."""
-    first = call(box, "PUT", "/worlds/w1", json={"seed": 5})
+    """Making a world that is there changes nothing; the answer says what it has otherwise."""
+    asked = {
+        "seed": 5,
+        "names": "original",
+        "wire": "recorded",
+        "as_of": "2026-03-01",
+        "warnings": "error",
+        "freeze": "2026-01-01T00:00:00Z",
+    }
+    first = call(box, "PUT", "/worlds/w1", json=asked)
     call(box, "PUT", "/clock", "w1", json={"action": "freeze", "to": "2026-01-01T00:00:00Z"})
 
-    second = call(box, "PUT", "/worlds/w1", json={"seed": 6, "from": "default"})
+    second = call(box, "PUT", "/worlds/w1", json=asked | {"from": "default"})
+    third = call(box, "PUT", "/worlds/w1", json={"seed": 6, "wire": "spec", "freeze": "2027-01-01"})
 
     assert (200, first.get_json()) == (second.status_code, second.get_json())
+    told = "The world 'w1' exists and does not change: {}. Drop it first to make it so."
+    otherwise = [
+        "seed is 5, not 6",
+        "freeze is 2026-01-01T00:00:00.000Z, not 2027-01-01T00:00:00.000Z",
+        "wire is recorded, not spec",
+    ]
+    assert (200, [told.format(each) for each in otherwise]) == (
+        third.status_code,
+        third.get_json()["warnings"],
+    )
     assert call(box, "GET", "/clock", "w1").get_json()["frozen"]
     assert 5 == box.platform.worlds.get("w1").seed
 

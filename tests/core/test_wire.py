@@ -59,6 +59,19 @@ def test_an_unknown_wire_is_a_warning() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("Scenarios", " (did you mean X-Mock-Scenario?)"), ("Word", " (did you mean X-Mock-World?)")],
+)
+def test_a_header_that_looks_like_ours_is_a_warning(name: str, hint: str) -> None:
+    """The warning says what may be meant; headers that are read have none."""
+    call = make_call(OURS, World="w1", Scenario="outage", **{name: "x"})
+    choose_form(call, None, None)
+
+    text = f"no header 'x-mock-{name.lower()}' is read{hint}; it was ignored"
+    assert call.coded_warnings == [("unknown-header", text)]
+
+
 @pytest.mark.parametrize(("text", "name"), [
     ("recorded", "recorded"),
     ("recorded, rules=200 , unknown=ignored", "recorded,rules=200,unknown=ignored"),

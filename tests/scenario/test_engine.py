@@ -73,7 +73,7 @@ def test_counters(
     assert [{
         "rule": 0, "on": ["line_items.list"], "expected": False, "matched": calls,
         "fired": found.count(401), "remaining": remaining, "refused": 0,
-        "acts_on": acts_on,
+        "acts_on": acts_on, "hidden_by": None,
     }] == engine(box).describe("s")["rules"]  # fmt: skip
 
 

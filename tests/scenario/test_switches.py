@@ -7,6 +7,7 @@ import pytest
 from mock_platform.api import served as operations
 from mock_platform.core.errors import BadParameters, BadScenario
 from mock_platform.scenario.catalog import Catalog
+from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import loads
 from tests.scenario.support import LINE_ITEMS, arm, define, engine, last, replay
 from tests.support import Sandbox
@@ -80,10 +81,32 @@ def test_prefer_on_oauth(box: Sandbox) -> None:
     assert (403, 99) == (answer.status_code, answer.get_json()["errors"][0]["code"])
 
 
-@pytest.mark.parametrize("prefer", ["respond-async", "return=minimal", "code", "xcode=404"])
-def test_other_preferences(box: Sandbox, prefer: str) -> None:
-    """What is not ours is left alone."""
-    assert 200 == ask(box, Prefer=prefer).status_code
+@pytest.mark.parametrize(
+    ("prefer", "ignored"),
+    [
+        ("respond-async", []),
+        ("return=minimal, wait=10", []),
+        ("code", ["code"]),
+        ("xcode=404", ["xcode=404"]),
+        ("status=404; handling=lenient", ["status=404"]),
+    ],
+)
+def test_other_preferences(box: Sandbox, prefer: str, ignored: list[str]) -> None:
+    """Others are ignored, as the standard says; those that no standard has with a warning."""
+    answer = ask(box, Prefer=prefer)
+
+    assert 200 == answer.status_code
+    assert ("unknown-preference" if ignored else None) == answer.headers.get("X-Mock-Warnings")
+    usage = "one failure is asked for as code=404, code=OVER_CAPACITY or problem=usage-capped"
+    assert [f"Prefer: {part!r} was ignored; {usage}" for part in ignored] == last(box).warnings
+
+
+def test_one_failure_is_preferred(box: Sandbox) -> None:
+    """The first one counts, and the next one is a warning."""
+    answer = ask(box, Prefer="code=404, code=503")
+
+    assert 404 == answer.status_code
+    assert "unknown-preference" == answer.headers["X-Mock-Warnings"]
 
 
 @pytest.mark.parametrize(("headers", "expected"), [
@@ -234,3 +257,16 @@ def test_an_operation_that_a_parameter_names() -> None:
 
     with pytest.raises(BadParameters, match=r"line_items\.list has no path parameter"):
         scenario.bind({"on": "line_items.list"})
+
+
+def test_copies_and_snapshots_have_no_scenarios(box: Sandbox) -> None:
+    """A copy starts without them; where they are on they stay so when a snapshot is restored."""
+    arm(box, {**ON, "times": 3, "then": {"error": "OVER_CAPACITY"}})
+    copy = box.platform.worlds.create("copy", source="default")
+    before = box.world.save()
+    assert 503 == ask(box).status_code
+    box.world.load(before)
+
+    assert [] == find_engine(copy).describe_active()
+    ((shown,),) = (each["rules"] for each in engine(box).describe_active())
+    assert (1, 2) == (shown["fired"], shown["remaining"])

@@ -47,7 +47,10 @@ class Clock {
       }
       return this._put({ action: "advance", seconds: duration });
     }
-    checkOptions("clock.advance", duration, Object.keys(UNITS));
+    checkOptions("clock.advance", duration ?? {}, Object.keys(UNITS));
+    if (Object.keys(withoutMissing(duration ?? {})).length === 0) {
+      throw new ValueError('clock.advance needs a duration, such as "1h" or { hours: 1 }.');
+    }
     let seconds = 0;
     for (const [unit, count] of Object.entries(withoutMissing(duration))) {
       if (typeof count !== "number" || !Number.isFinite(count)) {

@@ -96,6 +96,7 @@ class MockPlatform extends World {
     const sent = { from: source, freeze: at, as_of, own_credentials: ownCredentials, ...same };
     const body = withoutMissing(sent);
     const made = await this._control.ask("PUT", `/worlds/${name}`, { body });
+    for (const text of made.warnings ?? []) process.emitWarning(`mock_platform: ${text}`);
     return new World(made, this._connection, this.controlUrl);
   }
 
@@ -185,9 +186,13 @@ async function open(url, token, ca, child) {
   const explain = child === undefined ? undefined : () => child.explain();
   const connection = new Connection({ token, ca: authority, explain });
   try {
-    const root = `${url.replace(/\/$/, "")}/_mock`;
-    const { worlds } = await new Control(root, connection).ask("GET", "/worlds");
-    const own = worlds.find((/** @type {{ name: string }} */ world) => world.name === DEFAULT);
+    const [address, name = DEFAULT] = url.replace(/\/+$/, "").replace(/\/_mock$/, "").split("/~");
+    const { worlds } = await new Control(`${address}/_mock`, connection).ask("GET", "/worlds");
+    const own = worlds.find((/** @type {{ name: string }} */ world) => world.name === name);
+    if (own === undefined) {
+      const names = worlds.map((/** @type {{ name: string }} */ world) => world.name).join(", ");
+      throw new UnknownWorld(`${address} has no world '${name}'. It has: ${names}.`);
+    }
     return new MockPlatform(own, connection, { child, ca: secure ? ca : undefined });
   } catch (error) {
     connection.close();

@@ -4,6 +4,7 @@ const { createHmac, timingSafeEqual } = require("node:crypto");
 const { once } = require("node:events");
 const http = require("node:http");
 
+const { ValueError } = require("./errors.js");
 const { checkOptions } = require("./values.js");
 
 const SIGNATURE = "x-platform-webhooks-signature";
@@ -62,6 +63,12 @@ class WebhookReceiver {
 
   /** @param {number[]} statuses */
   answerNext(...statuses) {
+    for (const status of statuses) {
+      if (!Number.isInteger(status) || status < 200 || status > 599) {
+        const wanted = "a status is a number from 200 to 599, as in answerNext(500, 429)";
+        throw new ValueError(`${wanted}; not ${JSON.stringify(status)}.`);
+      }
+    }
     this._statuses.push(...statuses);
   }
 

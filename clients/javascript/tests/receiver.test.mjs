@@ -36,6 +36,9 @@ test("deliveries are collected, with the statuses that the test chose", async (t
   assert.deepEqual([await send('{"n":1}'), await send('{"n":2}')], [500, 200]);
 
   assert.deepEqual((await waiting).map((each) => each.json().n), [1, 2]);
+  for (const wrong of ["500", [500], 99]) {
+    assert.throws(() => receiver.answerNext(wrong), { message: /from 200 to 599, as in answerNext/ });
+  }
 });
 
 test("a foreign signature is refused and kept apart", async (t) => {

@@ -69,6 +69,18 @@ test("a connection leaves the server as it was", async () => {
   assert.deepEqual(await platform.worlds(), ["default"]);
 });
 
+test("the address of a world connects to that world", async () => {
+  const world = await platform.freshWorld();
+  const other = await MockPlatform.connect(`${world.controlUrl}/`, { token: "known" });
+
+  assert.equal(other.name, world.name);
+  await assert.rejects(MockPlatform.connect(`${platform.baseUrl}/~nope`, { token: "known" }), {
+    constructor: face.UnknownWorld, message: /has no world 'nope'. It has: default/,
+  });
+  await other.stop();
+  await platform.dropWorld(world.name);
+});
+
 test("a server of two processes sends what it answers to another one as well", async () => {
   const shadow = platform.baseUrl;
   const server = await MockPlatform.start({ workers: 2, shadow, shadowWrites: false });

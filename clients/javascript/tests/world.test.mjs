@@ -183,6 +183,8 @@ test("the clock obeys", async (t) => {
   assert.deepEqual(await clock.advance(-3600), noon);
   assert.ok((await clock.travel("now")) > noon);
   await assert.rejects(clock.advance("soon"), ValueError);
+  await assert.rejects(clock.advance(), { constructor: ValueError, message: /needs a duration/ });
+  await assert.rejects(clock.advance({}), ValueError);
   await assert.rejects(clock.advance(NaN), ValueError);
   await assert.rejects(clock.advance({ hours: NaN }), ValueError);
   await assert.rejects(clock.advance({ days: 3e6 }), OverflowError);

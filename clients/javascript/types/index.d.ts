@@ -256,7 +256,9 @@ export interface MockPlatform extends World {
   readonly ca: string | undefined;
 
   /**
-   * Returns another world; makes a missing one, from fixtures or as a copy of `source`.
+   * Returns another world; makes a missing one, from fixtures or as a copy of `source`, which
+   * has its records and its clock, but none of its scenarios. A world that exists does not change:
+   * what it has otherwise is a warning of the process.
    *
    * @throws {BadWorldName} The name is not allowed for a world.
    * @throws {UnknownWorld} The world `source` does not exist.
@@ -298,8 +300,10 @@ export declare const MockPlatform: {
   openCase(path: string | URL, options?: OpenCaseOptions): Promise<MockPlatform>;
   /**
    * Connect to a running server: the `url` of its READY line, or `MOCK_PLATFORM_URL`. The control
-   * token comes from the option or from `MOCK_PLATFORM_CONTROL_TOKEN`.
+   * token comes from the option or from `MOCK_PLATFORM_CONTROL_TOKEN`. With `/~NAME` at the end of
+   * `url` it is that world in place of the default one.
    *
+   * @throws {UnknownWorld} The address names a world that does not exist.
    * @throws {Unreachable} No server answers at the address, or its certificate is not trusted.
    * @throws {Refused} The server refuses, or is not a mock_platform.
    */
@@ -534,7 +538,7 @@ export interface Snapshots {
   list(): Promise<string[]>;
   /** Save the current state under a name; replaces a snapshot of that name. */
   save(name: string): Promise<void>;
-  /** Return the world to a snapshot. The journal is emptied. */
+  /** Return the world to a snapshot. The journal is emptied; scenarios stay as they are. */
   restore(name: string): Promise<void>;
   /** Delete a snapshot. */
   delete(name: string): Promise<void>;
@@ -668,7 +672,11 @@ export interface WebhookReceiver extends AsyncDisposable {
    * there in the meantime and why each of it did not come.
    */
   wait(number?: number, seconds?: number): Promise<ReceivedDelivery[]>;
-  /** Answer the next deliveries with these statuses, one each; they are collected as well. */
+  /**
+   * Answer the next deliveries with these statuses, one each; they are collected as well.
+   *
+   * @throws {ValueError} One is no status of an answer.
+   */
   answerNext(...statuses: number[]): void;
   /** Stop listening; deliveries after that find a closed port. */
   stop(): Promise<void>;
@@ -840,6 +848,8 @@ export interface ScenarioRule {
   remaining: number | null;
   /** On which of its calls it acts, in words; null if on each of them. */
   acts_on?: string | null;
+  /** The rule of another active scenario that acts on each of its requests before it, as NAME/0. */
+  hidden_by?: string | null;
 }
 
 export interface UnfiredRule {

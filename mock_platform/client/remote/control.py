@@ -27,6 +27,17 @@ _TRUST = f"Name the file of its certificate authority in {AUTHORITY}."
 _FOREIGN = "the answer does not come from a mock_platform. Use the url of its READY line."
 
 
+def split_address(url: str) -> tuple[str, str | None]:
+    """Return the address of a server, and the world that the end of `url` names.
+
+    Example:
+        >>> split_address("http://127.0.0.1:8080/~w1"), split_address("http://127.0.0.1:8080/_mock")
+        (('http://127.0.0.1:8080', 'w1'), ('http://127.0.0.1:8080', None))
+    """
+    base, tilde, name = url.rstrip("/").removesuffix("/_mock").partition("/~")
+    return base, name if tilde else None
+
+
 def connect(token: str | None = None, ca: Path | None = None) -> requests.Session:
     """Return a session for the control plane, without proxies.
 

@@ -6,13 +6,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 from urllib.parse import quote
 
 from mock_platform.api.served import TABLES
 from mock_platform.client.remote.control import Control
 from mock_platform.client.world_parts import StateFace, TableFace
-from mock_platform.core.errors import BadRecord, RecordFault, Refused, UnknownRecord, UnknownTable
+from mock_platform.core.errors import (
+    BadRecord,
+    NoSuchAttribute,
+    RecordFault,
+    Refused,
+    UnknownRecord,
+    UnknownTable,
+)
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.tables.checking import copy_of_json, copy_with_key, load_record, require_key
 from mock_platform.core.tables.table import Table, Tables
@@ -108,6 +115,11 @@ class RemoteState(Mapping["TableName | OwnName", RemoteTable], StateFace):
 
     def __iter__(self) -> Iterator[TableName]:
         return iter(cast("Iterable[TableName]", _TABLES))
+
+    if not TYPE_CHECKING:  # type checkers still report an attribute that does not exist
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise NoSuchAttribute(name, _TABLES)
 
     def __len__(self) -> int:
         return len(_TABLES)

@@ -12,11 +12,13 @@ from datetime import date, datetime
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from warnings import warn
 
 import requests
 
 from mock_platform.client.arguments import (
     authentication,
+    check_folders,
     check_names,
     check_wire,
     copy_as_json,
@@ -34,6 +36,7 @@ from mock_platform.client.remote.control import (
     Control,
     connect,
     read_authority,
+    split_address,
 )
 from mock_platform.client.remote.journal import RemoteJournal
 from mock_platform.client.world_parts import ClockFace
@@ -308,6 +311,7 @@ class RemoteWorld(WorldFace):
             )
         from mock_platform.client.remote.state import RemoteState, apply_fixtures
 
+        paths = check_folders(folders)
         self.reset()
         listed = self._control.ask("GET", "/worlds")["worlds"]
         seed = next(world["seed"] for world in listed if world["name"] == self.name)
@@ -316,7 +320,7 @@ class RemoteWorld(WorldFace):
         made = self._control.ask("PUT", f"/worlds/{changed}", {"from": self.name, "seed": seed})
         try:
             apply_fixtures(
-                RemoteState(Control(made["control"], self._http)), self.clock.now(), folders
+                RemoteState(Control(made["control"], self._http)), self.clock.now(), paths
             )
             self._control.ask("DELETE", f"/worlds/{self.name}")
             again = {"from": changed, "seed": seed}
@@ -340,7 +344,7 @@ class RemoteWorld(WorldFace):
 
 
 class RemotePlatform(RemoteWorld, PlatformFace):
-    """A server elsewhere, and the interface of its default world; see `MockPlatform.connect`.
+    """A server elsewhere, and the interface of one of its worlds; see `MockPlatform.connect`.
 
     `stop` closes the connections; the server and its worlds keep running.
     """
@@ -348,10 +352,12 @@ class RemotePlatform(RemoteWorld, PlatformFace):
     def __init__(self, url: str, *, token: str | None = None, ca: Path | None = None) -> None:
         """Connect to the server at `url`, with its control token and its certificate authority.
 
-        Without `token` and `ca`, those of the environment are used.
+        With `/~NAME` at the end of `url` this is that world, else the default one. Without `token`
+        and `ca`, those of the environment are used.
 
         Raises:
             ValueError: `url` is not an address.
+            UnknownWorld: It names a world that does not exist.
             Unreachable: No server answers at the address, or its certificate is not trusted.
             Refused: The server refuses, or is not a mock_platform.
         """
@@ -359,13 +365,15 @@ class RemotePlatform(RemoteWorld, PlatformFace):
             raise ValueError(
                 f"{url!r} is not an address such as http://127.0.0.1:8080, the url of a READY line."
             )
+        address, named = split_address(url)
+        name = DEFAULT if named is None else named
         http = connect(token, ca)
         try:
-            listed = Control(f"{url.rstrip('/')}/_mock", http).ask("GET", "/worlds")["worlds"]
+            found = _find_world(Control(f"{address}/_mock", http), name)
         except BaseException:
             http.close()
             raise
-        super().__init__(next(world for world in listed if world["name"] == DEFAULT), http)
+        super().__init__(found, http)
 
     @property
     def ca(self) -> Path | None:
@@ -400,6 +408,8 @@ class RemotePlatform(RemoteWorld, PlatformFace):
         }
         body = {key: value for key, value in wanted.items() if value is not None}
         made = self._control.ask("PUT", f"/worlds/{check_name(name)}", body)
+        for text in made.get("warnings", ()):
+            warn(f"mock_platform: {text}", stacklevel=2)
         return RemoteWorld(made, self._http)
 
     def drop_world(self, name: str) -> None:
@@ -423,3 +433,15 @@ class RemotePlatform(RemoteWorld, PlatformFace):
     def stop(self) -> None:
         self.close_sessions()
         self._http.close()
+
+
+def _find_world(control: Control, name: str) -> dict[str, Any]:
+    """Return a world of a server, as the list of its worlds has it.
+
+    Raises:
+        UnknownWorld: It has none of this name.
+    """
+    for world in control.ask("GET", "/worlds")["worlds"]:
+        if world["name"] == name:
+            return dict(world)
+    raise UnknownWorld(name)

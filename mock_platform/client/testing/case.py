@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import unittest
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from inspect import get_annotations, iscoroutinefunction
@@ -52,8 +52,8 @@ class PlatformMixin:
 
     mock_scenarios: ClassVar[Mapping[ScenarioName | OwnName, dict[str, Any]]] = {}
     """Scenarios that are active in each test, with their parameters; a file is an `OwnName`."""
-    mock_fixtures: ClassVar[tuple[str | Path, ...]] = ()
-    """Folders added to the default fixtures; the last one wins."""
+    mock_fixtures: ClassVar[Sequence[str | Path] | str | Path] = ()
+    """Folders added to the default fixtures, or one of them; the last one wins."""
     mock_clock: ClassVar[str | None] = None
     """The moment at which the clock is stopped, ISO 8601."""
     mock_strict: ClassVar[bool] = False
@@ -124,9 +124,15 @@ class PlatformMixin:
     def setUp(self) -> None:
         """Make the world of the test."""
         super().setUp()  # type: ignore[misc]
+        scenarios: Any = self.mock_scenarios
+        fixtures = self.mock_fixtures
+        if not isinstance(scenarios, Mapping):
+            wanted = "names with their parameters, as in {'outage': {}}"
+            raise TypeError(f"{type(self).__name__}.mock_scenarios are {wanted}, not {scenarios!r}")
+        folders = [fixtures] if isinstance(fixtures, str | Path) else fixtures
         request = WorldRequest(
-            tuple(self.mock_scenarios.items()),
-            tuple(Path(folder) for folder in self.mock_fixtures),
+            tuple(scenarios.items()),
+            tuple(Path(folder) for folder in folders),
             self.mock_clock,
             self.mock_strict,
             self.mock_names,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
 
 from msgspec import Struct, field
 
-from mock_platform.client.arguments import check_names, check_wire, read_as_of
+from mock_platform.client.arguments import check_names, check_wire, is_error, read_as_of
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.platform import MockPlatform
 from mock_platform.client.remote.world import RemoteWorld
@@ -79,6 +79,8 @@ class WorldRequest(Struct, frozen=True):
     """How answers are on the wire; `None`: as those of the server."""
     as_of: datetime | None = None
     """The date of the contract; `None`: that of the server."""
+    warnings: Literal["ignore", "error"] | None = None
+    """Whether requests of which something is ignored are refused; `None`: as the server does."""
 
 
 class _Reader(Struct):
@@ -92,6 +94,7 @@ class _Reader(Struct):
     names: NamesMode | None = None
     wire: str | None = None
     as_of: datetime | None = None
+    warnings: Literal["ignore", "error"] | None = None
 
     def mock_scenario(self, name: str, /, **parameters: Any) -> None:
         chosen: str | Path = name
@@ -128,6 +131,13 @@ class _Reader(Struct):
         except ValueError as fault:
             raise TypeError(fault) from fault
 
+    def mock_warnings(self, warnings: Literal["ignore", "error"]) -> None:
+        try:
+            is_error(warnings)
+        except ValueError as fault:
+            raise TypeError(fault) from fault
+        self.warnings = warnings
+
 
 def read_markers(markers: Iterable[Marker], folder: Path) -> WorldRequest:
     """Return the request of these markers, the outermost first; paths are relative to `folder`.
@@ -153,6 +163,7 @@ def read_markers(markers: Iterable[Marker], folder: Path) -> WorldRequest:
         reader.names,
         reader.wire,
         reader.as_of,
+        reader.warnings,
     )
 
 
@@ -163,7 +174,12 @@ def make_world(make: Callable[..., W], name: str, request: WorldRequest) -> W:
         BadWorldRequest: The clock cannot be stopped at this moment.
     """
     at = request.clock
-    wanted = {"names": request.names, "wire": request.wire, "as_of": request.as_of}
+    wanted = {
+        "names": request.names,
+        "wire": request.wire,
+        "as_of": request.as_of,
+        "warnings": request.warnings,
+    }
     own = {name: value for name, value in wanted.items() if value is not None}
     with nullcontext() if at is None else _name_marker(f"mock_clock({at!r})"):
         return make(name, freeze=at, **own)
@@ -209,6 +225,7 @@ _FORMS = {
     "mock_names": "mock_names(names)",
     "mock_wire": "mock_wire(wire)",
     "mock_as_of": "mock_as_of(date)",
+    "mock_warnings": "mock_warnings(warnings)",
 }
 
 

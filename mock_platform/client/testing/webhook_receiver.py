@@ -155,7 +155,15 @@ class WebhookReceiver:
         raise AssertionError("\n".join([text, *map("  {}".format, self._list_reasons())]))
 
     def answer_next(self, *statuses: int) -> None:
-        """Answer the next deliveries with these statuses, one each; they are collected as well."""
+        """Answer the next deliveries with these statuses, one each; they are collected as well.
+
+        Raises:
+            ValueError: One is no status of an answer.
+        """
+        for status in statuses:
+            if not isinstance(status, int) or not 200 <= status <= 599:
+                text = "a status is a number from 200 to 599, as in answer_next(500, 429); not "
+                raise ValueError(f"{text}{status!r}")
         self._statuses.extend(statuses)
 
     def answer_challenge(self, token: str) -> tuple[int, bytes]:

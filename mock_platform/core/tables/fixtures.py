@@ -263,12 +263,25 @@ def load(
     Raises:
         BadFixtures: Files have faults; it holds all complaints.
     """
+    folders = list(folders)
     loader = _read_folders(folders, tables, now, dataset, shipped)
     if loader.complaints:
         raise BadFixtures(loader.complaints)
+    for complaint in filter(None, map(find_nothing, folders)):
+        _LOG.warning("%s", complaint)
     for warning in loader.warnings:
         _LOG.warning("%s", warning)
     return Base(loader.records, loader.relative)
+
+
+def find_nothing(folder: Path) -> Complaint | None:
+    """Return the complaint about a folder without fixture files; `None` if it has some."""
+    if not folder.is_dir() or any(path.suffix == ".json" for path in folder.iterdir()):
+        return None
+    within = sorted({str(path.parent.name) for path in folder.glob("*/*.json")})
+    hint = f"; those in {', '.join(within)} are not read" if within else ""
+    text = f"has no fixture files: those are TABLE.json, in the folder itself{hint}"
+    return Complaint(folder, 1, 1, "", text)
 
 
 def check(

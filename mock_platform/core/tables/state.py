@@ -9,11 +9,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from msgspec import Struct
 
-from mock_platform.core.errors import BadRecord, RecordFault, UnknownRecord, UnknownTable
+from mock_platform.core.errors import (
+    BadRecord,
+    NoSuchAttribute,
+    RecordFault,
+    UnknownRecord,
+    UnknownTable,
+)
 from mock_platform.core.jsonio import canonical, dumps
 from mock_platform.core.tables.checking import (
     copy_of_json,
@@ -305,6 +311,11 @@ class State(Mapping["TableName | OwnName", TableState]):
 
     def __iter__(self) -> Iterator[TableName]:
         return iter(cast("Iterable[TableName]", self._tables))
+
+    if not TYPE_CHECKING:  # type checkers still report an attribute that does not exist
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise NoSuchAttribute(name, self.__dict__.get("_tables", ()))
 
     def __len__(self) -> int:
         return len(self._tables)

@@ -11,6 +11,7 @@ import requests
 from mock_platform import MockPlatform
 from mock_platform.client.interface import PlatformFace
 from mock_platform.core.errors import NotInProcess, Refused, Unreachable
+from mock_platform.world.names import UnknownWorld
 from tests.waits import PATIENCE
 
 
@@ -19,6 +20,20 @@ def test_an_address_begins_with_its_scheme(url: str) -> None:
     """What is no address is refused with an example."""
     with pytest.raises(ValueError, match="is not an address such as http"):
         MockPlatform.connect(url)
+
+
+def test_the_address_of_a_world_gives_that_world(local: MockPlatform) -> None:
+    """Also that of its control plane; a name that no world has is refused."""
+    world = local.world("w1")
+    for url in (f"{world.base_url}/", world.control_url):
+        with MockPlatform.connect(url) as platform:
+            assert "w1" == platform.name
+            assert platform.journal.find() == []
+    with MockPlatform.connect(local.control_url) as platform:
+        assert "default" == platform.name
+    with pytest.raises(UnknownWorld, match="There is no world 'nope'"):
+        MockPlatform.connect(f"{local.base_url}/~nope")
+    local.drop_world("w1")
 
 
 def test_a_server_that_is_gone() -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import unittest
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -210,6 +211,26 @@ def test_an_attribute_that_nothing_reads_is_warned_of() -> None:
     assert [
         "mock_platform: Misspelt.mock_scenario is not read. Did you mean 'mock_scenarios'?"
     ] == [str(each.message) for each in told]
+
+
+def test_attributes_of_another_form_are_told(tmp_path: Path) -> None:
+    """One folder is enough; scenarios without their parameters are refused with an example."""
+    (tmp_path / "users.json").write_text('[{"id": "9", "screen_name": "nine", "name": "Nine"}]')
+
+    class OneFolder(PlatformTestCase):
+        mock_fixtures = str(tmp_path)
+
+        def test_it(self) -> None:
+            assert "9" in self.mock_platform.state["users"]
+
+    class Listed(PlatformTestCase):
+        mock_scenarios: ClassVar[Any] = ["outage"]
+
+        def test_it(self) -> None: ...
+
+    assert _run(OneFolder).wasSuccessful()
+    ((_, told),) = _run(Listed).errors
+    assert "Listed.mock_scenarios are names with their parameters, as in {'outage': {}}" in told
 
 
 def test_it_runs_under_pytest_as_well(pytester: pytest.Pytester) -> None:

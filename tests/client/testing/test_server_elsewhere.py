@@ -104,6 +104,15 @@ def test_late_requests_to_a_running_server_are_told(run: Run, shared: MockPlatfo
     )
 
 
+def test_the_address_of_a_world_is_refused(pytester: pytest.Pytester) -> None:
+    """Each worker makes a world of its own, so that one would not be used."""
+    result = pytester.runpytest_inprocess("--mock-platform-url=http://127.0.0.1:1/~w1")
+
+    assert pytest.ExitCode.USAGE_ERROR == result.ret
+    told = "is the address of a world, but each worker makes its own; write http://127.0.0.1:1"
+    assert any(line.endswith(told) for line in result.stderr.lines)
+
+
 def test_a_server_that_is_not_there_is_told(run: Run) -> None:
     """Each test that needs it says how to start it."""
     with MockPlatform.start() as platform:

@@ -79,6 +79,15 @@ def test_other_statuses(hook: WebhookReceiver) -> None:
     assert 3 == len(hook.deliveries)
 
 
+@pytest.mark.parametrize("wrong", ["500", [500], 99, None])
+def test_what_is_no_status_is_refused(hook: WebhookReceiver, wrong: Any) -> None:
+    """The test learns it at once, not from a connection that breaks."""
+    with pytest.raises(ValueError, match=r"from 200 to 599, as in answer_next\(500, 429\); not "):
+        hook.answer_next(500, wrong)
+
+    assert 200 == deliver(hook)
+
+
 def test_waiting(hook: WebhookReceiver) -> None:
     """Waiting ends when the last delivery arrives."""
     sender = threading.Thread(target=lambda: [deliver(hook) for _ in range(2)])
