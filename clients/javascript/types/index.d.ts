@@ -44,18 +44,6 @@ export type StoredRecord = Record<string, any>;
 /** How the requests of a session are authorized. */
 export type AuthScheme = "oauth1" | "oauth2" | "bearer";
 
-/** What all records have that `make` makes. */
-export interface MadeFields extends Record<string, any> {
-  /** The same one makes the same records. */
-  seed?: number;
-}
-
-/** For how many calls an operation fails. */
-export interface FailOptions {
-  /** `null` for all. */
-  times?: number | null;
-}
-
 /** Which failures are listed. */
 export interface FailuresOptions {
   /** Only answers with one of these statuses. */
