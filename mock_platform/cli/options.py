@@ -359,7 +359,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("scenario", "Name or file of a scenario that is active from the start and after each "
                         "reset, or a folder whose scenarios become known. Repeatable.",
             field="scenarios", many=True, metavar="NAME|FILE|FOLDER"),
-    Setting("store", "Where worlds are kept: in memory, in a TinyDB file, or on a Redis server.", STORE),
+    Setting("store", "Where worlds are kept: in memory, in a TinyDB file, or on a Redis server.",
+            STORE),
     Setting(
         "durability",
         "What the store's file contains after a crash: the last snapshot, every write unless the "

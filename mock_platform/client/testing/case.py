@@ -66,7 +66,7 @@ class PlatformMixin:
     mock_wire: ClassVar[str | None] = None
     """How answers are on the wire, such as `recorded`; `None`: as the specification shows."""
     mock_as_of: ClassVar[Instant | date | None] = None
-    """The date of the contract, ISO 8601; `None`: today's."""
+    """The date of the contract, ISO 8601; `None`: the world's clock decides."""
 
     mock_costs: ClassVar[bool] = False
     """Whether a line at the end of the class says what its calls would have cost."""

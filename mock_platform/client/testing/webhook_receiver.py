@@ -21,7 +21,7 @@ _LOOK_SECONDS = 0.01
 
 @dataclass(frozen=True, slots=True)
 class ReceivedDelivery:
-    """One POST as it arrived; the names of `headers` are in lower case.
+    """One POST as it arrived.
 
     Example:
         >>> from mock_platform.testing import ReceivedDelivery
@@ -30,8 +30,11 @@ class ReceivedDelivery:
     """
 
     path: str
+    """The path of the request, with its query."""
     headers: dict[str, str]
+    """The headers; names are in lower case."""
     body: bytes
+    """The body as it arrived."""
 
     @property
     def json(self) -> Any:
@@ -105,6 +108,7 @@ class WebhookReceiver:
     """
 
     handler_class: ClassVar[type[WebhookHandler]] = WebhookHandler
+    """What answers its requests."""
 
     def __init__(
         self,
