@@ -257,7 +257,7 @@ def make_only_option(name: str) -> Callable[[Command], Command]:
     """Return the option of this name that chooses operations."""
     return click.option(
         name, metavar="PATTERNS",
-        help="Count only operations whose ids match one of these patterns, such as "
+        help="Only operations whose ids match one of these patterns, such as "
              "'line_items.*,oauth*'.",
     )  # fmt: skip
 
