@@ -30,7 +30,7 @@ is also the world `default`; `platform.world(name)` returns a [`WorldFace`](#wor
 has a [clock](#clockface), a [journal](#journalface) and [records](#stateface). The
 pytest fixtures and markers are in [for test authors](for-test-authors.md); what suites with
 [unittest](#platformmixin) and [receivers of webhooks](#webhookreceiver) use is imported from
-`mock_platform.testing`.
+`mock_platform.testing`. [The command line](command-line.md#serve) explains each setting.
 """
 _SHOWN = (
     (platform, "MockPlatform"),

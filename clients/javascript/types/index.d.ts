@@ -114,9 +114,9 @@ export interface World {
    */
   emit(eventType: EventType | OwnName, options?: EmitOptions): Promise<Record<string, any>>;
   /**
-   * Let a user answer an app without the pages. `asked` is a request token, for which the verifier
-   * or PIN is returned; or the address to which the app sends its user, also of OAuth 2.0, for
-   * which the address is returned to which the browser would be sent.
+   * Let a user answer an app without the pages. For a request token, the verifier or PIN is
+   * returned; for the address to which the app sends its user, of either OAuth, the address to
+   * which the browser would be sent.
    *
    * @throws {CannotApprove} Nothing waits for an answer to this, or the user does not exist.
    */
@@ -143,9 +143,9 @@ export interface World {
    */
   session(auth?: AuthScheme, options?: SessionOptions): Promise<Session>;
   /**
-   * Activate a scenario, with values for its parameters; an active one starts again. `define`
-   * returns the name of a scenario of yours; of one that the server was started with, it is
-   * `"my-outage" as OwnName`.
+   * Activate a scenario, with values for its parameters; an active one starts again. For a scenario
+   * of yours, `name` is what `define` returned, or `"my-outage" as OwnName` if the server was
+   * started with it.
    *
    * @throws {UnknownScenario} No scenario has this name.
    * @throws {BadParameters} A parameter is unknown, or its value is not allowed.
@@ -199,13 +199,13 @@ export interface World {
    */
   costs(by?: "operation" | "test" | "app" | "day"): Promise<Costs>;
   /**
-   * Make records in one step: related, valid, with believable names, times and money. `fields` are
-   * what all of them have. A reference may be named without `_id`, and have a key, a list of keys,
-   * which are taken in turn, or an object: the fields of a record that is made for it. `spread` is
+   * Make records in one step: related, valid, with believable names, times and money. All of them
+   * have these `fields`. A reference may be named without `_id`; its value is a key, a list of keys,
+   * which are used in turn, or an object: the fields of a record that is made for it. `spread` is
    * how long ago the oldest was created, such as `"30d"`; the same `seed` makes the same records.
    *
    * @throws {UnknownTable} No table has this name.
-   * @throws {BadRecord} The count or a field cannot be; nothing was made.
+   * @throws {BadRecord} The count or a field is not allowed; nothing was made.
    */
   make(table: TableName | OwnName, count?: number, fields?: MadeFields): Promise<Made>;
   /**
