@@ -43,6 +43,7 @@ class PlatformMixin:
         >>> from mock_platform.testing import PlatformMixin
         >>> class ClockTest(PlatformMixin, unittest.TestCase):
         ...     mock_clock = "2026-11-20T10:00:00Z"
+        ...
         ...     def test_clock(self):
         ...         self.assertTrue(self.mock_platform.clock.frozen)
         >>> suite = unittest.defaultTestLoader.loadTestsFromTestCase(ClockTest)
