@@ -152,7 +152,7 @@ def unknown_keys(shape: Shape, body: Any, path_params: Mapping[str, str]) -> lis
     """
     found = UnknownKeys()
     if isinstance(body, list) and shape.array is not None:
-        _look(shape.keys[shape.array], body, "", found)
+        find_unknown_keys(shape.keys[shape.array], body, "", found)
         return list(found.findings())
     contradictions: list[Finding] = []
     if isinstance(body, dict):
@@ -163,7 +163,7 @@ def unknown_keys(shape: Shape, body: Any, path_params: Mapping[str, str]) -> lis
             if body[name] != path_params[name]
         ]
         body = {name: value for name, value in body.items() if name not in repeated}
-    _look(shape, body, "", found)
+    find_unknown_keys(shape, body, "", found)
     return [*contradictions, *found.findings()]
 
 
@@ -263,16 +263,19 @@ def _shape_within(value: fields.Field[Any]) -> Shape | None:
     return None
 
 
-def _look(shape: Shape | None, value: Any, place: str, found: UnknownKeys) -> None:
+def find_unknown_keys(shape: Shape | None, value: Any, place: str, found: UnknownKeys) -> None:
+    """Add the keys of a value, at any depth, that its shape does not have; `None` has any."""
     if shape is None:
         return
     if isinstance(value, list):
         for index, item in enumerate(value):
-            _look(shape, item, f"{place}[{index}]", found)
+            find_unknown_keys(shape, item, f"{place}[{index}]", found)
     elif isinstance(value, dict):
         for name, inner in value.items():
             if name in shape.keys:
-                _look(shape.keys[name], inner, f"{place}.{name}" if place else name, found)
+                find_unknown_keys(
+                    shape.keys[name], inner, f"{place}.{name}" if place else name, found
+                )
             else:
                 found.add(place, name, shape)
 

@@ -47,7 +47,13 @@ from mock_platform.core.operation import (
     locate_declaration,
 )
 from mock_platform.core.schema import Schema
-from mock_platform.core.unread import Shape, UnknownKeys, report
+from mock_platform.core.unread import (
+    Shape,
+    UnknownKeys,
+    find_unknown_keys,
+    report,
+    shape_of,
+)
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record, remove_internal_keys
 from mock_platform.world.world import World
@@ -182,7 +188,7 @@ class _Write:
         }
         self._read = make_reader(operation, schema)
         own = () if self.id_parameter is None else (self.id_parameter,)
-        self.shape = Shape(dict.fromkeys((*own, *self.fields)))
+        self.shape = Shape({**dict.fromkeys(own), **shape_of(schema).keys})
 
     def read(self, item: BatchItem, call: Call, world: World, settings: Settings) -> Call:
         """Return the call of an item; its faults are added to the item."""
@@ -229,6 +235,9 @@ class _Write:
         for name in item.params.keys() - self.shape.keys.keys():
             if call.path_params.get(name) != item.params[name]:
                 unknown.add(f"[{item.index}].params", name, self.shape)
+        for name in item.params.keys() & self.shape.keys.keys():
+            place = f"[{item.index}].params.{name}"
+            find_unknown_keys(self.shape.keys[name], item.params[name], place, unknown)
 
     def _convert(self, name: str, value: Any) -> Any:
         """Return a value as its field reads it: JSON has numbers where a query has text."""

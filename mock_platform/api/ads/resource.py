@@ -27,7 +27,9 @@ from mock_platform.api.ads.lists import (
 from mock_platform.core.assumptions import Assumption, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Returns
-from mock_platform.core.fields import Flag
+from mock_platform.core.failures.errors import InvalidParameters
+from mock_platform.core.faults import unlisted
+from mock_platform.core.fields import Choice, Flag
 from mock_platform.core.operation import (
     Echo,
     Gate,
@@ -59,6 +61,28 @@ ACTIVATE_STARTS = public_fact(
     "the platform's page on its server for agents",
     gap=True,
 )
+
+
+# Clients that save all that they loaded send each property of a record back, also those with a
+# value that an update cannot set. An update takes such a value if it is stored, and sets no others.
+
+
+class ChoiceOrStored(Choice):
+    """One of the values that can be set; further ones of records are left to `refuse_new_values`.
+
+    Example:
+        >>> field = ChoiceOrStored(("ACTIVE", "PAUSED"), stored=("DRAFT",))
+        >>> field.deserialize("DRAFT"), field.values
+        ('DRAFT', ('ACTIVE', 'PAUSED'))
+    """
+
+    def __init__(self, values: Sequence[str], *, stored: Sequence[str]) -> None:
+        self.stored = tuple(stored)
+        super().__init__(values)
+
+    def _validate(self, value: Any) -> None:
+        if value not in self.stored:
+            super()._validate(value)
 
 
 class Parent(Struct, frozen=True):
@@ -498,6 +522,29 @@ def make_timestamps(world: World, now: datetime | None = None) -> dict[str, Any]
     """Return the timestamps of a record that is created now, by the world's clock if not given."""
     created = wire_seconds(now or world.clock.now())
     return {"created_at": created, "updated_at": created, "deleted": False}
+
+
+def refuse_new_values(call: Call, before: Record, settable: Mapping[str, Sequence[str]]) -> None:
+    """Refuse values that are neither settable nor stored.
+
+    Raises:
+        InvalidParameters: A parameter has such a value.
+    """
+    refused = {
+        name: value
+        for name in settable
+        if (value := call.params.get(name)) is not None
+        and value != before[name]
+        and value not in settable[name]
+    }
+    if not refused:
+        return
+    for name in refused:
+        del call.echo[name]
+    faults = [(name, unlisted(settable[name], value)) for name, value in refused.items()]
+    raise InvalidParameters(
+        [(name, fault.naming(name)) for name, fault in faults], refused, call.params
+    )
 
 
 def apply_changes(world: World, record: Record, changes: Mapping[str, Any]) -> Record:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from mock_platform.api.older.conventions import Listing, make_page, run
 from mock_platform.api.v2.conventions import get_app
 from mock_platform.api.v2.objects import media_view, post_text, post_view, posts, relations, users
-from mock_platform.api.v2.objects.answers import get_viewer_id, may_see
+from mock_platform.api.v2.objects.answers import get_viewer_id
 from mock_platform.api.v2.objects.lists import require_seen_post
 from mock_platform.api.v2.objects.older_forms import CUT_TEXT, make_user_object
 from mock_platform.api.v2.posts.changes import find_reposts
@@ -163,7 +163,7 @@ def _refer(call: Call, world: World, post: Record, *, nested: bool) -> Record:
     references = {"quoted_status": quoted, "reposted_status": post.get("_reposted_post_id")}
     for name, id_ in references.items():
         other = None if id_ is None or nested else world.store.get("posts", id_)
-        if other is not None and may_see(world, other, get_viewer_id(call)):
+        if other is not None and relations.may_see(world, other, get_viewer_id(call)):
             shown[name] = show_post(call, world, other, nested=name == "quoted_status")
     return shown
 
@@ -218,7 +218,7 @@ def show_user(call: Call, world: World, user: Record, *, status: bool = True) ->
         shown["notifications"] = False
     is_wanted = status and not wanted.get("skip_status")
     newest = users.find_newest_post(world, user["id"]) if is_wanted else None
-    if newest is not None and may_see(world, newest, viewer):
+    if newest is not None and relations.may_see(world, newest, viewer):
         shown["status"] = show_post(call, world, newest, nested=True)
         shown["status"].pop("user", None)
     return shown

@@ -277,7 +277,7 @@ OPERATIONS = (
     _write("POST statuses/update", update, "Post as a user", params=NewStatus, limit=_UPDATES,
            configure=posts.operations.make_create, errors="44 136 170 186 187 324 385 386 433",
            facts=(objects.POST_FORMS, creation.TEXT_LENGTHS, creation.UNREACHED_POSTS, REPLY_RULES),
-           query={"status": "Fresh from the roaster"}),
+           may_assume=(creation.LINKED_POSTS,), query={"status": "Fresh from the roaster"}),
     _declare("POST statuses/destroy/:id", destroy, "Delete a post", OlderPost, errors="144 183",
              path={"id": _POST}),
     _declare("GET statuses/show", show, "Read a post", OlderPost,

@@ -50,6 +50,14 @@ OLDER_NAMES = public_fact(
     "Names, the table of pairs",
 )
 
+WRITE_PERMISSION = public_fact(
+    "v2.oauth1-permissions",
+    "Where other tokens need a scope of writing, OAuth 1.0a needs a token and an app that may "
+    "write: with access to read alone (x_auth_access_type, _permissions) the answer is 403 "
+    "about:blank, because the spec has no type oauth1-permissions. Subscribing to account activity "
+    "needs no permission.",
+    "issues of the libraries, app permissions",
+)
 WINDOW_SECONDS = 900
 """The rate windows of the v2 interface last 15 minutes."""
 
@@ -166,6 +174,10 @@ def declare_named(
     if location is None:
         location = Location.JSON if method in {"POST", "PUT"} and params else Location.QUERY
     options: dict[str, Any] = dict(particulars)
+    if _needs_write_permission(method, auth):
+        # Last, because an app without the permission for messages is told so first (code 93).
+        options["gates"] = (*options.get("gates", ()), require_oauth1_write)
+        options["may_assume"] = (*options.get("may_assume", ()), WRITE_PERMISSION)
     return Operation(
         id=id_,
         method=method,
@@ -190,6 +202,32 @@ def declare_named(
 declare_public = partial(
     declare_named, spec="Not shown in the specification", origin=Origin.PUBLIC_FACT
 )
+
+
+def _needs_write_permission(method: str, auth: Auth) -> bool:
+    writes = method != "GET" and any(scope.endswith(".write") for scope in auth.scopes)
+    return writes and "oauth1" in auth.schemes and not auth.permissions_override
+
+
+def require_oauth1_write(call: Call, _world: World) -> None:
+    """Require, as a gate, that OAuth 1.0a lets the caller do more than read.
+
+    Raises:
+        ProblemFailure: It does not.
+    """
+    caller = call.caller
+    if caller.scheme != "oauth1" or caller.assumed or caller.may_write:
+        return
+    app = get_app(call)
+    why = f"_permissions of app {app['id']} lacks write"
+    if "write" in app["_permissions"]:
+        why = "the access token may only read; let the user allow the app again, with write access"
+    call.diagnosis = {"mistake": "permissions", "explanation": why}
+    raise forbid(
+        "Your client app is not configured with the appropriate oauth1 app permissions for this "
+        "endpoint.",
+        WRITE_PERMISSION,
+    )
 
 
 def start_on(date: str) -> datetime:

@@ -223,7 +223,8 @@ def take_page(
     """Return the page of matching records that `max_results` and `pagination_token` ask for.
 
     With `keys`, only those records are in the list; with `where`, those for which it is true.
-    By default the tokens are those of posts.
+    By default the tokens are those of posts. They are good for the same `match` alone, which has
+    the caller in it where each caller has a list.
 
     Raises:
         InvalidParameters: The token is not one of this list.
@@ -231,7 +232,8 @@ def take_page(
     order = order or Order()
     form = form or (POSTS if order.field is None else TIMED_POSTS)
     count: int = call.params["max_results"]
-    place = read_token(call, form)
+    sealed = _make_scope(call, sorted(match.items()))
+    place = _read_place_of(call, form, TOKEN, sealed)
     after = None if place is None else place.position
     store, limit = world.store, count + 1
     if keys is None:
@@ -239,7 +241,8 @@ def take_page(
     else:
         found = store.pick(table, keys, match, order=order, after=after, limit=limit, where=where)
     page = found[:count]
-    token = make_token(call, form, page[-1].position) if len(found) > count else None
+    more = len(found) > count
+    token = _write_place(form, PagePlace(page[-1].position), sealed) if more else None
     return TokenPage([entry.record for entry in page], token)
 
 
@@ -357,7 +360,7 @@ def take_slice(
     )
 
 
-def _make_scope(call: Call, scope: str) -> bytes:
+def _make_scope(call: Call, scope: object) -> bytes:
     asked = {
         name: value
         for name, value in call.params.items()

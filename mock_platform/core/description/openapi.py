@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from marshmallow import EXCLUDE, Schema
 
@@ -200,8 +200,40 @@ def describe(
             if entry.get("operationId") in published_ids:
                 entry["operationId"] = published_ids[entry["operationId"]]
     document["tags"] = [{"name": name} for name in sort_tags(operations)] + document.get("tags", [])
-    converter.finish(document["components"].get("schemas", {}), names.owners)
+    components = document["components"].get("schemas", {})
+    converter.finish(components, names.owners)
+    _open_sent(components, [x for methods in document["paths"].values() for x in methods.values()])
     return document
+
+
+def _open_sent(components: JsonObject, entries: Iterable[JsonObject]) -> None:
+    """Open the objects inside of bodies, of which unknown keys are ignored at any depth.
+
+    Objects that are served, too, stay closed, and so do those that only the control plane takes.
+    """
+    sent: set[str] = set()
+    closed: set[str] = set()
+    for entry in entries:
+        is_lenient = "x-mock-operation" in entry
+        _gather(entry.get("requestBody"), components, sent if is_lenient else closed)
+        _gather(entry.get("responses"), components, closed)
+    for name in sent - closed:
+        if components[name].get("additionalProperties") is False:
+            del components[name]["additionalProperties"]
+
+
+def _gather(value: Any, components: JsonObject, found: set[str]) -> None:
+    """Add the names of the components that a part of the document refers to, directly or not."""
+    if isinstance(value, dict):
+        name = str(value.get("$ref", "")).removeprefix("#/components/schemas/")
+        if name in components and name not in found:
+            found.add(name)
+            _gather(components[name], components, found)
+        for part in value.values():
+            _gather(part, components, found)
+    elif isinstance(value, list):
+        for part in value:
+            _gather(part, components, found)
 
 
 def template_path(path: str) -> str:

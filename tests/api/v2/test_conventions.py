@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from mock_platform.api.served import OPERATIONS
 from mock_platform.api.v2.conventions import (
     NamedPostBody,
     check_path,
@@ -17,9 +18,9 @@ from mock_platform.api.v2.conventions import (
 from mock_platform.core.auth.authenticate import BEARER as APP
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Flag
-from mock_platform.core.operation import Location
+from mock_platform.core.operation import Location, Operation
 from mock_platform.settings import Settings
-from tests.support import BEARER, HARBOR, Keys, Sandbox, sandbox
+from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox, Sandboxes, sandbox
 from tests.support_replay import WEBHOOK
 
 ADDED: Mapping[str, Sequence[str]] = {
@@ -108,3 +109,58 @@ def test_where_parameters_are(
     )  # fmt: skip
 
     assert (location, None) == (declared.location, declared.since)
+
+
+WRITES = [
+    operation
+    for operation in OPERATIONS
+    if operation.dialect == "v2"
+    and operation.method != "GET"
+    and "oauth1" in operation.auth.schemes
+    and any(scope.endswith(".write") for scope in operation.auth.scopes)
+    and not operation.auth.permissions_override
+]
+"""What changes something for a user who signs."""
+READ_ALONE = "Your client app is not configured with the appropriate oauth1 app permissions"
+
+
+@pytest.mark.parametrize("operation", WRITES, ids=lambda each: each.id)
+def test_a_token_that_may_only_read_does_not_write(
+    sandboxes: Sandboxes, operation: Operation
+) -> None:
+    """Whatever changes something is refused, before anything else is looked at."""
+    box = sandboxes.get()
+    box.change("tokens", str(HARBOR.token), access="read")
+
+    answer = box.call(operation.method, re.sub(r":\w+", "1", operation.path))
+    assert (403, "about:blank") == (answer.status_code, answer.get_json()["type"])
+    assert answer.get_json()["detail"].startswith(READ_ALONE)
+    assert "v2.oauth1-permissions" in answer.headers["X-Mock-Assumptions"].split(",")
+
+
+def test_an_app_that_may_only_read(sandboxes: Sandboxes) -> None:
+    """Its signed requests read; messages lack a permission of their own, other tokens none."""
+    box = sandboxes.get()
+    box.change("apps", "11827", _permissions=["read"])
+
+    written = box.call("POST", "/2/posts", json={"text": "Hello"})
+    assert written.get_json()["detail"].startswith(READ_ALONE)
+    assert "_permissions of app 11827 lacks write" in written.headers["X-Mock-Why"]
+    message = box.call("POST", "/2/dm_conversations/with/3805104374/messages", json={"text": "Hi"})
+    assert [93] == [each["code"] for each in message.get_json()["errors"]]
+    assert 201 == box.call("POST", "/2/posts", json={"text": "Hi"}, keys=USER_TOKEN).status_code
+    assert "2244994945" == box.read("/2/users/me")["data"]["id"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/2/broadcasts", "/2/broadcasts/scheduled", "/2/chat/conversations", "/2/dm_events"]
+)
+def test_a_token_belongs_to_the_user_who_asked(sandboxes: Sandboxes, path: str) -> None:
+    """Where each user has a list of the own, the token of another user's list is refused."""
+    box = sandboxes.get()
+    box.change("apps", "20993", _permissions=["read", "write", "direct_messages"])
+    token = box.read(path, max_results=1)["meta"]["next_token"]
+
+    assert box.read(path, max_results=1, pagination_token=token)["data"]
+    refused = box.read(path, keys=NORTHBIKE, status=400, max_results=1, pagination_token=token)
+    assert ["pagination_token"] == [*refused["errors"][0]["parameters"]]

@@ -187,10 +187,16 @@ def test_form_of_an_oauth_step() -> None:
 
 
 def test_json_body() -> None:
-    """A JSON body is a component; unknown keys of it are ignored, and so are not forbidden."""
+    """A JSON body is a component; unknown keys of it are ignored, and so are not forbidden.
+
+    So are those of the objects in it, if they are in no answer.
+    """
+
+    class Line(Schema):
+        part = Nested(Part)
 
     class Order(Schema):
-        items = ListOf(Nested(Part), least=1, most=25, required=True)
+        items = ListOf(Nested(Line), least=1, most=25, required=True)
 
     made = document(operation(method="PUT", params=Order, location=Location.JSON))
     described = made["paths"]["/12/accounts/{account_id}/things"]["put"]
@@ -204,6 +210,9 @@ def test_json_body() -> None:
         schema["properties"]["items"][key] for key in ("type", "minItems", "maxItems")
     )
     assert "additionalProperties" not in schema
+    components = made["components"]["schemas"]
+    assert "additionalProperties" not in components["Line"]
+    assert components["Part"]["additionalProperties"] is False
 
 
 def test_json_body_with_a_query() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from mock_platform.api.ads.accounts.records import ENTITIES, AccountHistoryRecord
-from mock_platform.api.ads.conventions import Many, ads, require_allowlist
+from mock_platform.api.ads.conventions import Many, ads, may_use_campaigns, require_allowlist
 from mock_platform.api.ads.lists import NEXT_CURSOR, OrderedTimes, PageOf, list_parameters, paginate
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
@@ -156,7 +156,7 @@ OPERATIONS: tuple[Operation, ...] = (
             with_total_count=False,
             base=_Window,
         ),
-        gates=(require_allowlist("account_history"),),
+        gates=(require_allowlist("account_history"), may_use_campaigns),
         echo=Echo(names={"entity_type": "entity"}),
         assumptions=(
             NEXT_CURSOR,

@@ -229,7 +229,8 @@ def find_moment_faults(
         return
     moment, now = parse_instant(params[name]), world.clock.now()
     if moment <= now:
-        yield name, Fault(f"{name} must be later than now ({wire_seconds(now)})")
+        whole = f"{name}, in whole minutes ({wire_seconds(moment)}),"
+        yield name, Fault(f"{whole} must be later than now ({wire_seconds(now)})")
     elif moment > now + FARTHEST:
         latest = wire_seconds(now + FARTHEST)
         yield name, Fault(f"{name} may be at most one year ahead ({latest})")

@@ -48,7 +48,10 @@ def list_versions(world: World, entity: str, record: Record) -> list[Version]:
     if record["deleted"] and not any(_find_old_values(e).get("deleted") is False for e in entries):
         found.append(Version(read_seconds(record["updated_at"]), present))
         present = present | {"deleted": False}
-    for entry in sorted(entries, key=lambda e: e["change_time"], reverse=True):
+    # Sorted forwards and walked backwards: sorting backwards keeps the order of equal times, and
+    # the first of the changes of one second would be undone first.
+    entries.sort(key=lambda e: e["change_time"])
+    for entry in reversed(entries):
         old = _find_old_values(entry)
         if old:
             found.append(Version(read_seconds(entry["change_time"]), present))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from marshmallow import ValidationError, validates_schema
+from marshmallow import EXCLUDE, ValidationError, validates_schema
 
 from mock_platform.api.ads.audiences.operations import (
     DELETE,
@@ -89,7 +89,7 @@ class _Segment(Schema):
 
 def _make_segment(levels: int) -> type[Schema]:
     """Return the schema of a part with at most so many levels below it."""
-    inner = Nested(_make_segment(levels - 1)) if levels else Json()
+    inner = Nested(_make_segment(levels - 1), unknown=EXCLUDE) if levels else Json()
     parts = ListOf(inner, most=None if levels else 0)
     return type(f"Segment{levels}", (_Segment,), {"child_segments": parts})
 
@@ -99,7 +99,7 @@ class FlexibleCreate(Schema):
 
     name = Text(required=True, min_length=1)
     audience_type = Choice((FLEXIBLE,), required=True)
-    segments = Nested(_make_segment(3), required=True)
+    segments = Nested(_make_segment(3), unknown=EXCLUDE, required=True)
 
 
 class FlexibleAudience(CustomAudience):
@@ -114,11 +114,12 @@ def create_flexible(call: Call, world: World) -> Record:
     Raises:
         AdsFailure: Its name is taken, or audiences are unknown or too many.
     """
-    tree, account = _complete(call.params["segments"]), call.path_params["account_id"]
-    leaves, errors = list(_list_leaves(tree)), []
-    for leaf in leaves:
+    sent, account = call.params["segments"], call.path_params["account_id"]
+    tree = _complete(sent)
+    leaves, errors = list(_list_leaves(sent)), []
+    for leaf, stored in zip(leaves, _list_leaves(tree), strict=True):
         key = leaf["custom_audience_id"]
-        audience = read_audience(world, key)
+        audience = read_audience(world, stored["custom_audience_id"])
         if audience is None or audience["deleted"] or not may_target(world, audience, account):
             errors.append(AdsError("NOT_FOUND", f"No audience has the id {key!r}", "segments"))
     if len(leaves) > MOST_LEAVES:
@@ -144,9 +145,10 @@ def _complete(segment: Record) -> Record:
 
 
 def _list_leaves(segment: Record) -> Iterator[Record]:
-    if not segment["child_segments"]:
+    parts = segment.get("child_segments", ())
+    if not parts:
         yield segment
-    for each in segment["child_segments"]:
+    for each in parts:
         yield from _list_leaves(each)
 
 

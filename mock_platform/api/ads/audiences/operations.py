@@ -23,6 +23,8 @@ from mock_platform.api.ads.audiences.records import (
     FLEXIBLE,
     PERMISSIONS,
     PROCESSING,
+    READ_ONLY,
+    READ_WRITE,
     TOO_SMALL,
     YOUNG_AUDIENCE,
     CustomAudience,
@@ -113,9 +115,8 @@ def _show(world: World, record: Record, account_id: str) -> Record:
     """Return an audience as an account sees it: with the permission level that it has."""
     shown = {name: value for name, value in record.items() if name != "is_owner"}
     if record["owner_account_id"] != account_id:
-        granted = find_permission(world, record, account_id)
-        if granted is not None:
-            shown["permission_level"] = granted["permission_level"]
+        granted = find_permission(world, record, account_id) or {"permission_level": READ_ONLY}
+        shown["permission_level"] = granted["permission_level"]
     return shown
 
 
@@ -166,7 +167,7 @@ def create(call: Call, world: World) -> Record:
         "targetable": False,
         "targetable_types": ["CRM", "EXCLUDED_CRM"],
         "audience_type": "CRM",
-        "permission_level": "READ_WRITE",
+        "permission_level": READ_WRITE,
         "owner_account_id": account_id,
         "reasons_not_targetable": [PROCESSING, TOO_SMALL],
         "partner_source": "OTHER",
@@ -189,7 +190,7 @@ def update(call: Call, world: World) -> Record:
         raise fail(
             "INVALID_PARAMETER", "Flexible audiences cannot be changed", "custom_audience_id"
         )
-    if not own and granted.get("permission_level") != "READ_WRITE":
+    if not own and granted.get("permission_level") != READ_WRITE:
         call.assume(AUDIENCE_RIGHTS)
         raise fail("ACTION_NOT_ALLOWED", "This account may not change this audience")
     if "name" in call.params:

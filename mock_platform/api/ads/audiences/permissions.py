@@ -34,7 +34,7 @@ OWN_PERMISSIONS = expectation(
 VISIBLE_TO = expectation(
     "audiences.visible-to",
     "An audience is visible to its owner, to accounts with a permission, and to accounts whose "
-    "line items target it already.",
+    "line items target it already, as READ_ONLY.",
 )
 GRANTED_TWICE = settled(
     "audiences.granted-twice",

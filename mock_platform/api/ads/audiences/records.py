@@ -27,7 +27,7 @@ FLEXIBLE = "FLEXIBLE"
 """The type of audiences that are combinations of others."""
 TOO_SMALL = "TOO_SMALL"
 SMALLEST_TARGETABLE_USERS = 100
-PERMISSION_LEVELS = ("READ_ONLY", "READ_WRITE")
+READ_ONLY, READ_WRITE = PERMISSION_LEVELS = ("READ_ONLY", "READ_WRITE")
 IDENTIFIERS = ("email", "device_id", "handle", "platform_id", "phone_number", "partner_user_id")
 
 YOUNG_AUDIENCE = public_fact(
@@ -51,7 +51,7 @@ class CustomAudience(Stamped):
     reasons_not_targetable = ListOf(Text(), load_default=list)
     owner_account_id = Text(required=True)
     partner_source = Text(load_default="OTHER")
-    permission_level = Choice(PERMISSION_LEVELS, load_default="READ_WRITE")
+    permission_level = Choice(PERMISSION_LEVELS, load_default=READ_WRITE)
 
 
 class OwnAudience(CustomAudience):

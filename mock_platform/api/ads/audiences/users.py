@@ -17,6 +17,7 @@ from mock_platform.api.ads.audiences.records import (
     AUDIENCES,
     IDENTIFIERS,
     PROCESSING,
+    READ_WRITE,
     USERS,
     YOUNG_AUDIENCE,
     UserCounts,
@@ -399,7 +400,7 @@ def upload_users(call: Call, world: World) -> dict[str, int]:
     account = call.path_params["account_id"]
     if audience["owner_account_id"] != account:
         granted = find_permission(world, audience, account)
-        if granted is None or granted["permission_level"] != "READ_WRITE":
+        if granted is None or granted["permission_level"] != READ_WRITE:
             call.assume(UPLOAD_RIGHTS)
             text = "This account may not change the users of this audience"
             raise fail("ACTION_NOT_ALLOWED", text)

@@ -32,12 +32,14 @@ from mock_platform.api.ads.filters import ExactFilter, IdsFilter, PrefixFilter
 from mock_platform.api.ads.lists import OrderedTimes
 from mock_platform.api.ads.resource import (
     TIMESTAMPS,
+    ChoiceOrStored,
     Resource,
     apply_changes,
     declare_activation,
     draw_unused_id,
     find_own,
     make_timestamps,
+    refuse_new_values,
 )
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
@@ -79,8 +81,9 @@ CAMPAIGNS_BUDGETS = public_fact(
 )
 CAMPAIGNS_DRAFTS = public_fact(
     "campaigns.drafts",
-    "DRAFT can be set at the creation only, and left for ACTIVE or PAUSED. Lists leave drafts out "
-    "without with_draft=true; reads of one record show them.",
+    "DRAFT can be set at the creation only, and left for ACTIVE or PAUSED; clients that save all "
+    "that they loaded may send it back. Lists leave drafts out without with_draft=true; reads of "
+    "one record show them.",
     "adjacent operations, section 3.1",
 )
 CAMPAIGNS_DELETED = public_fact(
@@ -127,7 +130,8 @@ class CampaignUpdate(_Writable):
     name = Text(min_length=1, max_length=255)
     daily_budget_amount_local_micro = Long(low=1, allow_none=True)
     total_budget_amount_local_micro = Long(low=1, allow_none=True)
-    entity_status = Choice(ENTITY_STATUSES)
+    entity_status = ChoiceOrStored(ENTITY_STATUSES, stored=STORED_STATUSES)
+    standard_delivery = Flag(allow_none=True)
     purchase_order_number = Text(max_length=50, allow_none=True)
 
 
@@ -180,8 +184,10 @@ def update(call: Call, world: World) -> Record:
 
     Raises:
         AdsFailure: The budgets do not fit.
+        InvalidParameters: The status is DRAFT, and the campaign is no draft.
     """
     before = CAMPAIGNS.get_by_id(call, world)
+    refuse_new_values(call, before, {"entity_status": ENTITY_STATUSES})
     sent = _drop_deprecated(call)
     if not sent:
         return _show(call, world, before)

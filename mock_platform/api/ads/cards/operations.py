@@ -235,7 +235,8 @@ def update(call: Call, world: World) -> Record:
 
 def delete(call: Call, world: World) -> Record:
     """Delete a card under its type: a legacy card, or a video conversation card."""
-    kind = call.path_params["card_type"].upper()
+    sent = call.path_params["card_type"]
+    kind = sent.upper()
     if kind == VIDEO_CONVERSATION:
         call.assume(DELETES_CONVERSATIONS)
         record = VIDEO_CARDS.get_by_id(call, world)
@@ -243,7 +244,7 @@ def delete(call: Call, world: World) -> Record:
     call.assume(LEGACY_CARDS)
     if kind not in {*LEGACY_CARD_TYPES, *CARD_TYPES}:
         known = (*LEGACY_CARD_TYPES, VIDEO_CONVERSATION)
-        unknown = unlisted(known, kind, "UNKNOWN_CARD_TYPE").naming("card_type")
+        unknown = unlisted(known, sent, "UNKNOWN_CARD_TYPE").naming("card_type")
         raise AdsFailure(AdsError.from_fault("card_type", unknown))
     record = CARDS.get_by_id(call, world)
     if not record["_legacy"] or record["card_type"] != kind:

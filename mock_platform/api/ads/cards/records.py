@@ -173,7 +173,7 @@ class Component(Schema):
         faults |= _find_missing_fields(original, needed, f"a {kind} component")
         wanted, given = _DESTINATION_OF.get(kind), _read_type(original.get("destination"))
         if wanted is not None and given in DESTINATIONS and given != wanted:
-            text = f"a {kind} component leads to a {wanted} destination, not to {given}"
+            text = f"a {kind} component leads to {wanted} destinations, not to {given}"
             faults["destination"] = {"type": [Fault(text)]}
         _raise_faults(faults)
 

@@ -41,8 +41,8 @@ MOST_BYTES = 5_000_000
 FEEDS_SERVED = public_fact(
     "scheduled-feeds.all",
     "A user has one feed. repeat is a weekday for WEEKLY, 1, 2, 3, 4, 6, 8 or 12 for HOURLY, and "
-    "null for DAILY. Timestamps have milliseconds; the delete is permanent and returns the feed. "
-    "The feed's key is echoed as id.",
+    "null for DAILY; another frequency begins without one. Timestamps have milliseconds; the "
+    "delete is permanent and returns the feed. The feed's key is echoed as id.",
     "section 7, scheduled feeds; adjacent operations, section 8.6",
     gap=True,
 )
@@ -179,6 +179,8 @@ def update(call: Call, world: World) -> Record:
         return before
     now = wire_millis(world.clock.now())
     after = before | call.params | {"updated_at": now, "_read_until": now}
+    if after["frequency"] != before["frequency"] and "repeat" not in call.params:
+        after["repeat"] = None  # of the frequency before
     faults = list(find_schedule_faults(after))
     if faults:
         raise AdsFailure(*(AdsError.from_fault(name, fault) for name, fault in faults))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
-from marshmallow import ValidationError, validates_schema
+from marshmallow import EXCLUDE, ValidationError, validates_schema
 
 from mock_platform.api.ads.conventions import Data, One, ads, fail, may_use_campaigns
 from mock_platform.api.ads.measurement.tags import (
@@ -117,19 +117,19 @@ class _Content(Schema):
 class _Conversion(Schema):
     conversion_time = Instant(required=True, millis=True)
     event_id = Text(required=True, min_length=1)
-    identifiers = ListOf(Nested(_Identifier), required=True)
+    identifiers = ListOf(Nested(_Identifier, unknown=EXCLUDE), required=True)
     number_items = Integer(low=1)
     price_currency = CurrencyCode(load_default="USD")
     value = Anything()
     conversion_id = Text()
     description = Text()
-    contents = ListOf(Nested(_Content))
+    contents = ListOf(Nested(_Content, unknown=EXCLUDE))
 
 
 class ConversionsReport(Schema):
     """Body of a report of conversions of a web site."""
 
-    conversions = ListOf(Nested(_Conversion), required=True, least=1, most=MOST)
+    conversions = ListOf(Nested(_Conversion, unknown=EXCLUDE), required=True, least=1, most=MOST)
 
 
 class ConversionsProcessed(Schema):

@@ -12,6 +12,7 @@ from typing import Any
 from marshmallow import EXCLUDE, ValidationError, pre_load
 
 from mock_platform.api.ads.conventions import Data, ads
+from mock_platform.api.ads.targeting.criteria import TYPES
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.faults import refuse, unlisted
@@ -61,14 +62,12 @@ PRIMARY = (
     "TV_GENRE", "TV_SHOW",
 )  # fmt: skip
 """Types of which at least one criterion is required: together they build the audience."""
-RESTRICTING = (
-    "AGE", "APP_STORE_CATEGORY", "BEHAVIOR", "BEHAVIOR_EXPANDED", "CAMPAIGN_ENGAGEMENT",
-    "CONVERSATION", "DEVICE", "ENGAGEMENT_TYPE", "EVENT", "GENDER", "INSTALLED_APP_STORE_CATEGORY",
-    "LANGUAGE", "LIVE_TV_EVENT", "LOCATION", "NETWORK_ACTIVATION_DURATION_GTE",
-    "NETWORK_ACTIVATION_DURATION_LT", "NETWORK_OPERATOR", "PLATFORM", "PLATFORM_VERSION",
-    "USER_ENGAGEMENT", "WIFI_ONLY",
+_OLDER = (
+    "BEHAVIOR", "BEHAVIOR_EXPANDED", "INSTALLED_APP_STORE_CATEGORY",
+    "NETWORK_ACTIVATION_DURATION_GTE", "NETWORK_ACTIVATION_DURATION_LT",
 )  # fmt: skip
-"""The other types: each keeps a part of the audience."""
+RESTRICTING = (*(name for name in TYPES if name not in PRIMARY), *_OLDER)
+"""The other types, those of criteria and older ones: each keeps a part of the audience."""
 OPERATORS = ("EQ", "NE")
 
 _TOTAL_PEOPLE = 350_000_000.0

@@ -70,8 +70,8 @@ INSIGHTS_NO_CURSOR = public_fact(
 INSIGHTS_NUMBERS = expectation(
     "insights.numbers",
     "Volumes and related keywords are made up from the world's seed, the keywords, the country and "
-    "the hour. Each keyword counts once, in any case; negative ones do not change the volume, and "
-    "related keywords with one of them come last.",
+    "the hour, up to the world's present time. Each keyword counts once, in any case; negative "
+    "ones do not change the volume, and related keywords with one of them come last.",
 )
 INSIGHTS_LOCATION = expectation(
     "insights.location",
@@ -157,6 +157,8 @@ def search_keywords(call: Call, world: World) -> dict[str, Any]:
     edges = make_bucket_edges(
         start, min(end, start + LONGEST_WINDOW_SECONDS), BUCKET_SECONDS[params["granularity"]]
     )
+    now = _to_seconds(world.clock.now())
+    past = [min(edge, now) for edge in edges]  # nobody has posted yet what comes later
     return {
         "related_keywords": find_related(
             world.ids,
@@ -165,7 +167,7 @@ def search_keywords(call: Call, world: World) -> dict[str, Any]:
             country,
             most=MAX_RELATED_KEYWORDS,
         ),
-        "post_volume": count_volumes(world.ids, keywords, country, edges),
+        "post_volume": count_volumes(world.ids, keywords, country, past),
     }
 
 

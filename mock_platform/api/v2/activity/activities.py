@@ -68,11 +68,23 @@ FILTER_DIRECTION = public_fact(
     "names, like.create and follow.* take one.",
     "section 3.1 of the named endpoints, direction",
 )
+FILTER_KEYWORD = expectation(
+    "activity.keyword",
+    "A keyword matches what an event says, in any case and within words too: the text of a post or "
+    "a message, what a profile had before and has after, the words of a story. Ids, moments, "
+    "settings and the users of an event are not what it says.",
+)
 _DIRECTED = ("dm.", "chat.", "like.create", "follow.")
 _MEANINGS = {"outbound": "sent", "inbound": "received"}
 _MOST_HAPPENINGS = 50
 _MOST_REASONS = 10
 _POST_EVENTS = "post."
+_SAID = frozenset({
+    "text", "message", "title", "name", "description", "before", "after",
+    "headline", "hook", "summary", "category", "keywords", "topics",
+})  # fmt: skip
+"""The keys of a payload under which somebody says something."""
+_PERSONS = frozenset({"users", "user", "source", "target", "author"})
 STREAM = "activity_stream"
 """The id of the activity stream among the streams."""
 
@@ -373,7 +385,7 @@ def find_difference(subscription: Record, activity: Record) -> str | None:
         keyword is not None
         and keyword.casefold() not in _join_texts(activity["payload"]).casefold()
     ):
-        return f"the keyword {keyword!r} is not in the payload"
+        return f"the keyword {keyword!r} is not in what the payload says"
     return None
 
 
@@ -391,13 +403,16 @@ def _choose_event_uuid(world: World, event_type: str, payload: Mapping[str, Any]
     return world.ids.snowflake()
 
 
-def _join_texts(value: Any) -> str:
-    """Return all texts within a payload, one after the other."""
+def _join_texts(value: Any, *, is_said: bool = False) -> str:
+    """Return what a payload says, one text after the other; see `FILTER_KEYWORD`."""
     if isinstance(value, str):
-        return value
+        return value if is_said else ""
     if isinstance(value, Mapping):
-        value = list(value.values())
-    return " ".join(map(_join_texts, value)) if isinstance(value, list) else ""
+        parts = [(one, name in _SAID) for name, one in value.items() if name not in _PERSONS]
+    else:
+        parts = [(one, is_said) for one in value] if isinstance(value, list) else []
+    found = (_join_texts(one, is_said=said) for one, said in parts)
+    return " ".join(filter(None, found))
 
 
 def _complete_subscription(record: Record) -> Record:

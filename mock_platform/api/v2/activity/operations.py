@@ -13,6 +13,7 @@ from mock_platform.api.v2.activity.activities import (
     AFFILIATE_BADGES,
     FAN_OUT,
     FILTER_DIRECTION,
+    FILTER_KEYWORD,
     ActivityFilter,
     make_topic,
     takes_direction,
@@ -370,7 +371,7 @@ OPERATIONS = (
         auth=Auth(ANY_CALLER, scopes=("post.read",)),
         errors=("invalid-request", "about:blank"),
         statuses=(409,),
-        assumptions=(ACTIVITY_SHAPES, FAN_OUT, FILTER_DIRECTION),
+        assumptions=(ACTIVITY_SHAPES, FAN_OUT, FILTER_DIRECTION, FILTER_KEYWORD),
         may_assume=(
             PRIVATE_TYPES,
             SAME_SUBSCRIPTION,

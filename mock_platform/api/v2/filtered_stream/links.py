@@ -21,10 +21,9 @@ from mock_platform.api.v2.objects.answers import (
     PostAnswer,
     PostSelectionQuery,
     Selection,
-    may_see,
     read_selection,
 )
-from mock_platform.api.v2.objects.relations import may_see_posts_of
+from mock_platform.api.v2.objects.relations import may_see, may_see_posts_of
 from mock_platform.api.v2.release_history import find_release, is_in_force
 from mock_platform.api.v2.search.subjects import Subject, make_object_subject, make_subject
 from mock_platform.api.v2.usage.counting import count_posts

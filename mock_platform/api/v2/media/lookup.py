@@ -26,12 +26,12 @@ from mock_platform.api.v2.objects.answers import (
     ObjectAnswer,
     hide_record,
     make_names_field,
-    may_see,
     start_answer,
 )
 from mock_platform.api.v2.objects.figures import find_posts_with
 from mock_platform.api.v2.objects.media_view import find_any_media, may_use
 from mock_platform.api.v2.objects.object_types import MEDIA_OBJECT
+from mock_platform.api.v2.objects.relations import may_see
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call

@@ -69,7 +69,8 @@ CONVERSATION_RULES = expectation(
     "A conversation of two has the ids of both users as its id, the smaller first; a group has an "
     "id of its own. Whoever does not take part finds no conversation and no event (404). Events "
     "are shown to those who took part at that moment. A text has 1 to 10,000 characters, a message "
-    "one attachment, a group 2 to 49 others; one with an unknown user is refused with 400.",
+    "one attachment, a group 2 to 49 others; one with an unknown user is refused with 400. A "
+    "message refers to the posts whose addresses (https://x.com/NAME/status/ID) are in its text.",
 )
 TAKES_NO_MESSAGES = expectation(
     "direct-messages.refused",

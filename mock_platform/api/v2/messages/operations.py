@@ -58,7 +58,7 @@ from mock_platform.api.v2.objects.answers import (
     start_answer,
 )
 from mock_platform.api.v2.objects.object_types import DM_EVENT_OBJECT
-from mock_platform.api.v2.objects.post_text import show_entities
+from mock_platform.api.v2.objects.post_text import find_post_ids, show_entities
 from mock_platform.api.v2.objects.relations import DM_BLOCKS
 from mock_platform.api.v2.pages import (
     MESSAGES,
@@ -297,7 +297,7 @@ def show_event(call: Call, event: Record, answer: PostAnswer) -> dict[str, Any]:
         "participant_ids": event.get("participant_ids"),
         "attachments": {"media_keys": keys} if (keys := event["_media_keys"]) else None,
         "entities": show_entities(event["entities"]),
-        "referenced_posts": event.get("referenced_posts"),
+        "referenced_posts": event.get("referenced_posts") or _find_references(event, answer.world),
     }
     if "sender_id" in expansions:
         answer.include_user("sender_id", event["sender_id"])
@@ -307,9 +307,14 @@ def show_event(call: Call, event: Record, answer: PostAnswer) -> dict[str, Any]:
     if "attachments.media_keys" in expansions:
         answer.include_media(event)
     if expansions & {"referenced_posts", "referenced_posts.id"}:
-        for each in event.get("referenced_posts") or ():
+        for each in values["referenced_posts"] or ():
             answer.include_post("referenced_posts.id", each["id"])
     return {name: value for name, value in values.items() if name in wanted and value is not None}
+
+
+def _find_references(event: Record, world: World) -> list[dict[str, str]] | None:
+    found = dict.fromkeys(find_post_ids(event.get("text") or ""))
+    return [{"id": id_} for id_ in found if world.store.get("posts", id_)] or None
 
 
 _SPEC = "Authentication: direct messages"

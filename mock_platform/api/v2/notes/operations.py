@@ -43,10 +43,11 @@ from mock_platform.api.v2.objects.answers import (
     PARTIAL_ERRORS,
     ObjectAnswer,
     PostSelectionQuery,
-    may_see,
     start_answer,
 )
 from mock_platform.api.v2.objects.object_types import POST_OBJECT
+from mock_platform.api.v2.objects.post_view import is_latest
+from mock_platform.api.v2.objects.relations import may_see
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
 from mock_platform.api.v2.pages import TOKEN_PAGES, PageMeta, make_token_field, show_list, take_page
 from mock_platform.api.v2.posts.creation import POST_REFUSALS
@@ -84,8 +85,8 @@ ONE_NOTE_EACH = expectation(
 ELIGIBLE_POSTS = expectation(
     "notes.eligible",
     "Posts are eligible for a note of a user who did not write them and has none for them in that "
-    "mode, if everybody sees them. A feed has the newest 100 posts in the language (small), 1,000 "
-    "(large), 10,000 (xl) or all (xxl).",
+    "mode, if everybody sees them; reposts and older versions are not. A feed has the newest 100 "
+    "posts in the language (small), 1,000 (large), 10,000 (xl) or all (xxl).",
 )
 USUAL_FIELDS = expectation(
     "notes.fields",
@@ -304,6 +305,8 @@ def _find_eligible(call: Call, world: World, user: Record) -> list[str]:
         for entry in feed
         if entry.record["_user_id"] != user["id"]
         and not entry.record["nullcast"]
+        and entry.record["_reposted_post_id"] is None
+        and is_latest(entry.record)
         and may_see(world, entry.record, None)
         and find_note(world, user, entry.key, test_mode=test_mode) is None
     ]

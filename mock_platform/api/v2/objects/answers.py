@@ -35,7 +35,7 @@ from mock_platform.api.v2.objects.post_view import (
     show_poll,
     show_post,
 )
-from mock_platform.api.v2.objects.relations import may_see_posts_of
+from mock_platform.api.v2.objects.relations import may_see, may_see_posts_of
 from mock_platform.api.v2.objects.users import find_newest_post, select_user
 from mock_platform.api.v2.pages import show_list
 from mock_platform.api.v2.release_history import find_release, is_in_force
@@ -495,12 +495,6 @@ def collect(
             answer.add_hidden_post(parameter, value)
     if answer.errors:
         call.assume(PARTIAL_ERRORS)
-
-
-def may_see(world: World, post: Record, viewer_id: str | None) -> bool:
-    """Return whether a viewer, if there is one, may see a post; see `POST_VISIBILITY`."""
-    author = world.store.get("users", post["_user_id"])
-    return author is None or may_see_posts_of(world, author, viewer_id)
 
 
 def hide_record(parameter: str, value: str, kind: str = "post") -> Problem:

@@ -125,6 +125,8 @@ def find_post_history(world: World, post: Record) -> FigureHistory:
     """Return the figures of a post; what `public_metrics` shows is their total."""
     counts = dict.fromkeys(COUNTS, 0)
     counts |= show_post(world, post, {"public_metrics"})["public_metrics"]
+    if post.get("_reposted_post_id"):
+        counts["repost_count"] = 0  # it shows those of its original, which are another user's
     id_, seen = post["id_str"], counts["impression_count"]
     figures = {"impressions": _Figure(seen)}
     for name, (count, table, field) in _COUNTED.items():

@@ -21,7 +21,6 @@ from mock_platform.api.v2.objects.answers import (
     get_viewer_id,
     hide_record,
     make_names_field,
-    may_see,
     start_answer,
 )
 from mock_platform.api.v2.objects.object_types import POST_OBJECT, USER_OBJECT
@@ -29,6 +28,7 @@ from mock_platform.api.v2.objects.relations import (
     Relation,
     is_present,
     make_sight_of,
+    may_see,
     may_see_posts_of,
 )
 from mock_platform.api.v2.pages import (

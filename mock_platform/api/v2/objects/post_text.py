@@ -287,7 +287,7 @@ def _list_ends(world: World, post: Record, links: Links) -> list[dict[str, Any]]
     ends: list[dict[str, Any]] = []
     quoted, keys = post.get("_quoted_post_id"), post.get("_media_keys") or []
     known = [str(one.get("expanded_url")) for one in _list(post.get("entities") or {}, "urls")]
-    if quoted and not any(address.endswith(f"/status/{quoted}") for address in known):
+    if quoted and not any(re.search(rf"/status/{quoted}(?!\d)", address) for address in known):
         address = name_address(quoted)
         ends += [] if address is None else [shorten(world, address, links)]
     own = name_address(post["id_str"]) if keys else None
@@ -369,6 +369,23 @@ def find_entities(world: World, text: str) -> dict[str, Any]:
         "user_mentions": mentions,
         "urls": [show_address(found.group()) | {"indices": list(found.span())} for found in urls],
     }
+
+
+_POST_ADDRESS = re.compile(
+    r"https?://(?:www\.|mobile\.)?(?:x\.com|twitter\.com|platform\.example)"
+    r"/(?:i/web|\w{1,15})/status/([0-9]{1,19})(?![0-9])",
+    re.ASCII | re.IGNORECASE,
+)
+
+
+def find_post_ids(text: str) -> list[str]:
+    """Return the ids of the posts whose addresses are in a text.
+
+    Example:
+        >>> find_post_ids("See https://x.com/harbor_roasters/status/17 and https://x.com/about")
+        ['17']
+    """
+    return _POST_ADDRESS.findall(text)
 
 
 def show_address(address: str) -> dict[str, str]:

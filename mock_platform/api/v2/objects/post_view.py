@@ -242,7 +242,16 @@ def _read_counts(post: Record) -> dict[str, int]:
 
 
 def _show_counts(world: World, post: Record) -> dict[str, int]:
+    """Return the counts of a post: all versions have those of the newest one.
+
+    A repost has the number of reposts of its original, beside its own replies and quotes.
+    """
+    if "public_metrics" not in post and not is_latest(post):
+        post = world.store.get("posts", list_versions(post)[-1]) or post
     counts = _read_counts(post)
+    original = world.store.get("posts", post.get("_reposted_post_id") or "")
+    if original is not None and "public_metrics" not in post:
+        return counts | {"repost_count": _show_counts(world, original)["repost_count"]}
     related = {
         "like_count": LIKES.count_sources(world, post["id_str"]),
         "bookmark_count": BOOKMARKS.count_sources(world, post["id_str"]),

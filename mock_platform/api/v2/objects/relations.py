@@ -292,7 +292,7 @@ POST_VISIBILITY = expectation(
     "relations.visibility",
     "Posts of a protected user are seen by the user and by accepted followers; a block hides the "
     "posts of each of the two from the other. Suspended and deactivated users and their posts are "
-    "seen by nobody.",
+    "seen by nobody. A repost is seen by whoever may see its original as well.",
 )
 
 
@@ -336,8 +336,7 @@ def make_sight_of(world: World, viewer_id: str | None) -> Callable[[Record], boo
     is_apart = None if viewer_id is None else _make_block_test(world, viewer_id)
     found: dict[str, bool] = {}
 
-    def may_see(post: Record) -> bool:
-        user_id = post["_user_id"]
+    def may_see_author(user_id: str) -> bool:
         answer = found.get(user_id)
         if answer is None:
             author = world.store.get("users", user_id)
@@ -346,7 +345,19 @@ def make_sight_of(world: World, viewer_id: str | None) -> Callable[[Record], boo
             )
         return answer
 
-    return may_see
+    return lambda post: all(map(may_see_author, _list_authors(world, post)))
+
+
+def may_see(world: World, post: Record, viewer_id: str | None) -> bool:
+    """Return whether a viewer, if there is one, may see a post; see `POST_VISIBILITY`."""
+    authors = [world.store.get("users", user_id) for user_id in _list_authors(world, post)]
+    return all(author is None or may_see_posts_of(world, author, viewer_id) for author in authors)
+
+
+def _list_authors(world: World, post: Record) -> list[str]:
+    """Return the id of the author of a post, and for a repost that of its original's author."""
+    original = post.get("_reposted_post_id") and world.store.get("posts", post["_reposted_post_id"])
+    return [each["_user_id"] for each in (post, original) if each]
 
 
 def _make_block_test(world: World, user_id: str) -> Callable[[str], bool]:

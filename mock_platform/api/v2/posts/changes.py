@@ -92,6 +92,7 @@ def create_post(
     world.store.put("posts", number, record)
     if previous is None:
         _count_references(world, record, 1)
+    _count_media(world, record, _list_media(record), _list_media(previous))
     return MadePost(record, record_post(world, record))
 
 
@@ -139,6 +140,8 @@ def record_post(world: World, post: Record) -> list[FanOut]:
 
 def delete_post(world: World, post: Record, *, created_at: str | None = None) -> list[FanOut]:
     """Delete a post with all its versions, reposts and edges; within `world.work()`."""
+    newest = world.store.get("posts", list_versions(post)[-1])
+    _count_media(world, post, [], _list_media(newest))
     for version in list_versions(post):
         for entry in world.store.page("posts", {"_reposted_post_id": version}):
             remove_version(world, entry.key)
@@ -215,7 +218,7 @@ def _continue_history(world: World, previous: Record, number: str) -> Record:
     kept = {
         name: value
         for name, value in previous.items()
-        if name.startswith(("in_reply_to_", "_quoted_", "_reposted_at", "_hidden"))
+        if name.startswith(("in_reply_to_", "_quoted_", "_reposted_at", "_hidden", "_reply_"))
         or name.endswith("_count")
     }
     return {**kept, "_edit_history": history, "_conversation_id": find_conversation(previous)}
@@ -232,6 +235,16 @@ def _count_references(world: World, post: Record, step: int) -> None:
             _note_latest_repost(world, original)
     if not post["nullcast"]:
         add_to_count(world, "users", post["_user_id"], "statuses_count", step)
+
+
+def _list_media(post: Record | None) -> list[str]:
+    return [] if post is None else post.get("_media_keys") or []
+
+
+def _count_media(world: World, post: Record, now: list[str], before: list[str]) -> None:
+    """Count the media that a post has now, and had before, in those of its author."""
+    if len(now) != len(before) and not post["nullcast"]:
+        add_to_count(world, "users", post["_user_id"], "media_count", len(now) - len(before))
 
 
 def _note_latest_repost(world: World, post: Record) -> None:

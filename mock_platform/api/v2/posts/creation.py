@@ -16,6 +16,7 @@ from mock_platform.api.v2.objects.post_text import (
     ADDRESS_WEIGHT,
     TEXT_WEIGHT,
     USUAL_LENGTH,
+    find_post_ids,
     weigh_post,
     weigh_text,
 )
@@ -26,7 +27,7 @@ from mock_platform.api.v2.objects.post_view import (
     list_versions,
     name_reply_setting,
 )
-from mock_platform.api.v2.objects.relations import FOLLOWS, may_see_posts_of
+from mock_platform.api.v2.objects.relations import FOLLOWS, may_see
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
 from mock_platform.api.v2.release_history import find_release, is_in_force
 from mock_platform.core.assumptions import expectation, public_fact
@@ -63,7 +64,20 @@ UNREACHED_POSTS = expectation(
     "A reply to a post whose author is protected and not followed, suspended, or separated from "
     "the user by a block is refused with 403; so are quotes and reposts, and those of every "
     "protected user but by the user. Users whom an author follows may reply under the setting "
-    "following, users whom the post mentions as well.",
+    "following, those who subscribe to the author (_subscribes_to) under subscribers, users whom "
+    "the post mentions under both.",
+)
+EDITED_POSTS = expectation(
+    "posts.edits",
+    "An edit is a whole new version, without what it does not say again, such as media or a place. "
+    "Whom the post answers and quotes stays, and who may reply unless the edit says so: reply and "
+    "quote_post_id have no effect.",
+)
+LINKED_POSTS = expectation(
+    "posts.linked",
+    "A text with the address of a post (https://x.com/NAME/status/ID) makes a quote of that post, "
+    "of the last one if there are several, as quote_post_id would: if everybody may see it, and "
+    "without media, poll or card. An edit changes no quote.",
 )
 ANY_PLACE = expectation(
     "posts.places",
@@ -222,8 +236,20 @@ def require_access(world: World, user: Record, post: Record, *, to_share: bool =
     author = world.store.get("users", post["_user_id"])
     if author is None or author["id"] == user["id"]:
         return
-    if (to_share and author["protected"]) or not may_see_posts_of(world, author, user["id"]):
+    if (to_share and author["protected"]) or not may_see(world, post, user["id"]):
         raise forbid("You are not permitted to perform this action.", UNREACHED_POSTS)
+
+
+def find_linked_post(call: Call, world: World, params: Mapping[str, Any]) -> Record | None:
+    """Return the post that the text of a new post quotes by its address, if it quotes one."""
+    if params.keys() & {"quote_post_id", "media", "poll", "card_uri", "edit_options"}:
+        return None
+    for id_ in reversed(find_post_ids(params.get("text", ""))):
+        post = world.store.get("posts", id_)
+        if post is not None and may_see(world, post, None):
+            call.assume(LINKED_POSTS)
+            return post
+    return None
 
 
 def require_reply_allowed(call: Call, world: World, user: Record, reply_to: Record) -> None:
@@ -248,6 +274,7 @@ def require_reply_allowed(call: Call, world: World, user: Record, reply_to: Reco
         "mentionedUsers": mentioned,
         "following": mentioned or followed,
         "verified": bool(user["verified"]),
+        "subscribers": mentioned or reply_to["_user_id"] in (user.get("_subscribes_to") or ()),
     }
     if not allowed.get(setting, True):
         raise forbid(_NOT_SUMMONED, POST_REFUSALS)
@@ -262,7 +289,9 @@ def mentions_user(world: World, post: Record, user_id: str) -> bool:
     )
 
 
-def find_previous_version(world: World, user: Record, params: Mapping[str, Any]) -> Record | None:
+def find_previous_version(
+    call: Call, world: World, user: Record, params: Mapping[str, Any]
+) -> Record | None:
     """Return the newest version of the post that is edited, or `None`.
 
     Raises:
@@ -292,6 +321,11 @@ def find_previous_version(world: World, user: Record, params: Mapping[str, Any])
         raise forbid(
             f"This Post can no longer be edited: it was edited {MAX_EDITS} times.", POST_REFUSALS
         )
+    call.assume(EDITED_POSTS)
+    ignored = [name for name in ("reply", "quote_post_id") if name in params]
+    if ignored:
+        text = f"{' and '.join(ignored)} have no effect: an edit answers and quotes what it did"
+        call.warn(text, NO_EFFECT)
     return world.store.get("posts", versions[-1]) or post
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from mock_platform.api.v2.conventions import forbid, refuse_value
-from mock_platform.api.v2.objects.answers import get_viewer_id, may_see
+from mock_platform.api.v2.objects.answers import get_viewer_id
 from mock_platform.api.v2.objects.post_view import list_versions
+from mock_platform.api.v2.objects.relations import may_see
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.call import Call
 from mock_platform.core.failures.codes import not_authorized_to_see

@@ -35,7 +35,6 @@ from mock_platform.api.v2.objects.answers import (
     PostSelectionQuery,
     collect,
     hide_record,
-    may_see,
     start_answer,
 )
 from mock_platform.api.v2.objects.object_types import POST_OBJECT
@@ -48,6 +47,7 @@ from mock_platform.api.v2.objects.post_text import (
     make_source,
 )
 from mock_platform.api.v2.objects.post_view import CARD_URI, show_post
+from mock_platform.api.v2.objects.relations import may_see
 from mock_platform.api.v2.posts.changes import (
     DELETED_VERSIONS,
     POST_ACTIVITIES,
@@ -57,12 +57,15 @@ from mock_platform.api.v2.posts.changes import (
 from mock_platform.api.v2.posts.creation import (
     ANY_PLACE,
     DATED,
+    EDITED_POSTS,
     KNOWN_COMMUNITY,
+    LINKED_POSTS,
     POST_REFUSALS,
     SUMMONED_REPLIES,
     TEXT_LENGTHS,
     UNREACHED_POSTS,
     find_faults,
+    find_linked_post,
     find_place,
     find_post,
     find_previous_version,
@@ -232,7 +235,7 @@ def make_create(settings: Settings) -> Handler:
         # and last whether the same text was posted already. Nothing is stored before that.
         params = read_known_keys(call, world, settings)
         text: str = params.get("text", "")
-        previous = find_previous_version(world, user, params)
+        previous = find_previous_version(call, world, user, params)
         require_length(call, user, text, is_reply="reply" in params)
         reply_to = _find_named_post(world, params, "reply.in_reply_to_post_id")
         if reply_to is not None:
@@ -243,6 +246,8 @@ def make_create(settings: Settings) -> Handler:
             if settings.tiers == "on":
                 _REQUIRE_TIER_TO_QUOTE(call, world)
             require_access(world, user, quoted, to_share=True)
+        else:
+            quoted = find_linked_post(call, world, params)
         media = take_media_of_post(world, user, params)
         require_card(world, params)
         require_community(call, world, params)
@@ -371,6 +376,8 @@ OPERATIONS = (
             TEXT_LENGTHS,
             SUMMONED_REPLIES,
             POST_REFUSALS,
+            LINKED_POSTS,
+            EDITED_POSTS,
             UNREACHED_POSTS,
             ENTERPRISE_ONLY,
             ANY_PLACE,

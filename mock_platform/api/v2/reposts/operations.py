@@ -72,8 +72,9 @@ REPOST_SHAPES = public_fact(
 REPOST_LISTS = expectation(
     "reposts.lists",
     "Reposts and quotes of every version of a post are in its lists, the latest first; those of "
-    "users whose posts the caller may not see are left out. Promoted-only reposts are in none. "
-    "reposts_of_me has the post first that another user reposted last.",
+    "users whose posts the caller may not see are left out. Promoted-only reposts are in none. A "
+    "repost has the number and the lists of the reposts of its original. reposts_of_me has the "
+    "post first that another user reposted last.",
 )
 REPOSTED_ALREADY = "You cannot repost a Post that you have already reposted."
 _LATEST_REPOST_FIRST = Order("_reposted_at", descending=True)
@@ -134,7 +135,10 @@ def list_reposters(call: Call, world: World) -> dict[str, Any]:
 
 
 def _take_reposts(call: Call, world: World, form: TokenForm) -> TokenPage:
-    within = Within("_reposted_post_id", list_versions(require_seen_post(call, world)))
+    post = require_seen_post(call, world)
+    # A repost has the reposts of its original, as it has their number.
+    original = world.store.get("posts", post.get("_reposted_post_id") or "") or post
+    within = Within("_reposted_post_id", list_versions(original))
     may_see = make_sight(call, world)
     return take_page_both_ways(
         call, world, "posts", {"nullcast": False}, form=form, within=within, where=may_see

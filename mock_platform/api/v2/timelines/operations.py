@@ -100,7 +100,7 @@ class TimelinePage(ObjectAnswer):
     """A page of a timeline."""
 
     data = POST_OBJECT.several()
-    meta = Nested(_TimelineMeta, required=True)
+    meta = Nested(_TimelineMeta)
 
 
 def find_time_faults(
@@ -117,8 +117,8 @@ def find_time_faults(
 def list_posts(call: Call, world: World, user: Record) -> dict[str, Any]:
     """Return the page of the posts of a user."""
     most = _SHORTEST if "replies" in (call.params.get("excluded") or ()) else _LONGEST
-    match = {"_user_id": user["id"]}
-    return _show(call, world, _take(call, world, match, most=most))
+    match, may_see = {"_user_id": user["id"]}, make_sight(call, world)
+    return _show(call, world, _take(call, world, match, most=most, where=may_see))
 
 
 @take_user

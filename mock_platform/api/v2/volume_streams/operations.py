@@ -255,7 +255,8 @@ def _is_post_public(world: World, post_id: str | None) -> bool:
     if post is None:
         return True
     kept_back = post["nullcast"] or post.get("_withheld_in_countries") or post.get("_dropped")
-    return not kept_back and _is_user_public(world, post["_user_id"])
+    is_public = not kept_back and _is_user_public(world, post["_user_id"])
+    return is_public and _is_post_public(world, post.get("_reposted_post_id"))
 
 
 def _make_post_lines(

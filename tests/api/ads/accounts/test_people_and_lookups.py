@@ -112,12 +112,17 @@ def test_permissions_of_the_caller(box: Sandbox) -> None:
     ("CAMPAIGN_ANALYST", 200, 403), ("ANALYST", 403, 403), ("PARTNER_AUDIENCE_MANAGER", 403, 403),
 ])  # fmt: skip
 def test_rights_in_campaigns(box: Sandbox, permission: str, reads: int, writes: int) -> None:
-    """Who may see line items and who may change them; other parts of the account are open."""
+    """Who may see line items, and their history, and who may change them; the rest is open."""
     entry = {"user_id": OWNER, "permissions": [permission]}
     box.change("accounts", ACCOUNT, _user_access=[entry])
-    answers = [get(box, "line_item_curated_categories"), put(box, "line_items/itttx", name="New")]
+    window = {"start_time": "2026-09-01T00:00:00Z", "end_time": "2026-10-01T00:00:00Z"}
+    answers = [
+        get(box, "line_item_curated_categories"),
+        get(box, "account_history", entity_type="LINE_ITEM", entity_id="itttx", **window),
+        put(box, "line_items/itttx", name="New"),
+    ]
 
-    assert [reads, writes] == [answer.status_code for answer in answers]
+    assert [reads, reads, writes] == [answer.status_code for answer in answers]
     for answer in answers:
         assert answer.status_code == 200 or {"ACTION_NOT_ALLOWED"} == {c for c, _ in faults(answer)}
     assert load(box, "media_library")

@@ -261,6 +261,14 @@ def test_bounds_of_the_moment(box: Sandbox, method: str, moment: str, status: in
     assert status == 200 or [("INVALID_PARAMETER", "scheduled_at")] == faults(answer)
 
 
+def test_a_moment_within_the_present_minute(box: Sandbox) -> None:
+    """The refusal says that seconds are ignored: as sent, this moment is later than now."""
+    query = {"as_user_id": OWNER, "text": "a", "scheduled_at": "2026-11-22T12:00:59Z"}
+    answer = box.ask("POST", SCHEDULED, **query)
+
+    assert "scheduled_at, in whole minutes (2026-11-22T12:00:00Z)," in answer.get_data(as_text=True)
+
+
 def test_thirty_in_a_quarter_of_an_hour(box: Sandbox) -> None:
     """The thirty-first is refused, by creation and by change; the next quarter is free."""
     for number in range(30):

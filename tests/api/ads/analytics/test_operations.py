@@ -222,6 +222,15 @@ class TestAnswer:
         assert (len(found) == 6) is (entity == "ACCOUNT")
         assert found["impressions"] is not None
 
+    @pytest.mark.parametrize("path", [f"line_items/{CLICKS}", f"campaigns/{CAMPAIGN}"])
+    def test_a_pause_that_is_over_in_the_same_second(self, box: Sandbox, path: str) -> None:
+        """Figures of the past stay as they were, in whatever order one second has its changes."""
+        before = metrics(box)
+        for status in ("PAUSED", "ACTIVE"):
+            data_of(box.ask("PUT", f"/12/accounts/{ACCOUNT}/{path}", entity_status=status))
+
+        assert metrics(box) == before
+
     def test_unknown_and_foreign_ids_are_left_out(self, box: Sandbox) -> None:
         """The others are answered in the order in which they were asked for, each once."""
         wanted = f"iu0p9,{CLICKS},unknown,iv7pd,{CLICKS}"

@@ -48,6 +48,15 @@ def test_made(box: Sandbox) -> None:
     assert load(box, f"custom_audiences/{made['id']}") == made
 
 
+def test_unknown_keys_of_the_tree_are_ignored(box: Sandbox) -> None:
+    """The journal warns of them, with their place in the batch."""
+    tree = join("AND", leaf(READERS, colour="red"), leaf(APP_USERS)) | {"colour": "red"}
+    response = box.call("POST", PATH, json=[item(tree)])
+
+    assert data_of(response)[0]["audience_type"] == "FLEXIBLE"
+    assert response.headers["X-Mock-Warnings"] == "unknown-key"
+
+
 @pytest.mark.parametrize(("tree", "size"), [
     (join("AND", leaf(READERS), leaf(APP_USERS)), 8120),
     (join("OR", leaf(READERS), leaf(APP_USERS)), 32920),
@@ -79,7 +88,8 @@ batch = partial(Refusal, f"POST {PATH}")
 
 
 @refusals([
-    batch("an unknown audience", 400, json=[item(leaf("none"))], text="No audience"),
+    batch("an unknown audience", 400, json=[item(leaf("NONE"))],
+          text="No audience has the id 'NONE'"),
     batch("eleven audiences", 400, json=[item(join("OR", *[leaf(READERS)] * 11))],
           text="A maximum of 10"),
     batch("parts without an operator", 400, json=[item({"child_segments": [leaf(READERS)]})],

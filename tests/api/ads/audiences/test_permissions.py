@@ -182,14 +182,21 @@ def test_an_id_in_use_is_drawn_again(box: Sandbox) -> None:
 
 @pytest.mark.spec("B, States and transitions", "running campaigns")
 def test_running_campaigns_continue_after_a_revocation(box: Sandbox) -> None:
-    """Line items that target the audience already go on, and show that they do."""
+    """Line items that target the audience already go on, and show that they do.
+
+    Their account still sees the audience, and that it may not change it.
+    """
+    box.change("audience_permissions", "ri", permission_level="READ_WRITE")
     criterion = box.record("targeting_criteria", "8puq7")  # of the wholesale account
     box.put("targeting_criteria", "8puzz", criterion | {"id": "8puzz", "targeting_value": "1nmth"})
-    targeted = f"/12/accounts/{WHOLESALE}/custom_audiences/1nmth/targeted"
+    audience = f"/12/accounts/{WHOLESALE}/custom_audiences/1nmth"
+    targeted = f"{audience}/targeted"
     before = box.read(targeted)
     box.call("DELETE", path(key="ri"))
 
     assert before == box.read(targeted)
+    assert box.read(audience)["data"]["permission_level"] == "READ_ONLY"
+    assert box.ask("PUT", audience, name="Mine").status_code == 403
     assert ["iv3k8"] == [item["id"] for item in before["data"][0]["line_items"]]
 
 

@@ -144,13 +144,25 @@ def test_what_a_client_that_saves_everything_sends(box: Sandbox) -> None:
     assert (shown["funding_instrument_id"], shown["standard_delivery"]) == ("m2k8s", None)
 
 
+def test_what_is_null_may_be_sent_back_empty(box: Sandbox) -> None:
+    """An empty value unsets, so it changes nothing of what is not set."""
+    before = load(box, "campaigns/8x0m7")
+    nothing = {name: "" for name, value in before.items() if value is None}
+    after = data_of(put(box, "campaigns/8x0m7", **nothing))
+
+    assert {DAILY, TOTAL, "standard_delivery", "purchase_order_number"} <= nothing.keys()
+    assert after == before | {"updated_at": after["updated_at"]}
+
+
 def test_drafts(box: Sandbox) -> None:
-    """A draft is listed on request only, read by its id, and left by an update."""
+    """A draft is listed on request only, read by its id, kept if sent back, left by an update."""
     draft = create(box, entity_status="DRAFT")["id"]
 
     assert draft not in listed(box)
     assert draft in listed(box, with_draft="true")
     assert load(box, f"campaigns/{draft}")["effective_status"] == "UNKNOWN"
+    data_of(put(box, f"campaigns/{draft}", entity_status="DRAFT", name="Still a draft"))
+    assert draft not in listed(box)
     put(box, f"campaigns/{draft}", entity_status="ACTIVE")
     assert draft in listed(box)
 

@@ -369,7 +369,7 @@ REFUSED = [
                         ("website", "57k4d"), ("image_website", WEBSITE_CARD),
                         ("video_conversation", LEGACY_CARD))),
     Refusal(f"DELETE {BASE}/cards/audio/{LEGACY_CARD}", "audio is no type of cards", 400,
-            [("UNKNOWN_CARD_TYPE", "card_type")],
+            [("UNKNOWN_CARD_TYPE", "card_type")], messages=['got "audio" for card_type'],
             spec={"B, Cards": ["DELETE /12/accounts/:account_id/cards/:card_type/:card_id"]}),
 ]  # fmt: skip
 

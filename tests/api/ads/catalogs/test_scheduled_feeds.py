@@ -180,10 +180,21 @@ def test_hours_between_reads(box: Sandbox) -> None:
 
 
 def test_a_change_is_checked_as_a_whole(box: Sandbox) -> None:
-    """A feed that would become weekly needs a weekday."""
-    answer = box.ask("PUT", f"{PATH}/{make_feed(box)}", frequency="WEEKLY")
+    """A feed that would become weekly or hourly needs its repeat; that of before is no such."""
+    path = f"{PATH}/{make_feed(box)}"
+    weekly = box.ask("PUT", path, frequency="WEEKLY")
+    ask(box, "PUT", path, frequency="WEEKLY", repeat="MONDAY")
+    hourly = box.ask("PUT", path, frequency="HOURLY")
 
-    assert [("MISSING_PARAMETER", "repeat")] == faults(answer)
+    assert [("MISSING_PARAMETER", "repeat")] == faults(weekly) == faults(hourly)
+
+
+def test_another_frequency_begins_without_a_repeat(box: Sandbox) -> None:
+    """A weekly feed becomes daily by its frequency alone."""
+    path = f"{PATH}/{make_feed(box, frequency='WEEKLY', repeat='MONDAY')}"
+    daily = ask(box, "PUT", path, frequency="DAILY")["data"]
+
+    assert ("DAILY", None) == (daily["frequency"], daily["repeat"])
 
 
 # -- reading -----------------------------------------------------------------------------------

@@ -313,6 +313,19 @@ def test_drafts(box: Sandbox) -> None:
     assert faults(back) == [("INVALID_PARAMETER", "entity_status")]
 
 
+@pytest.mark.parametrize(("objective", "sent"), [
+    ("WEBSITE_CLICKS", {"goal": "SITE_VISITS"}), ("REACH", {"entity_status": "DRAFT"}),
+])  # fmt: skip
+def test_what_only_a_creation_sets_may_be_sent_back(
+    box: Sandbox, objective: str, sent: dict[str, str]
+) -> None:
+    """An update takes the stored value, as clients save all that they loaded, and keeps it."""
+    made = data_of(create(box, objective=objective, **sent))["id"]
+    kept = data_of(put(box, f"line_items/{made}", name="Second", **sent))
+
+    assert kept | sent | {"name": "Second"} == kept
+
+
 def test_in_a_batch(box: Sandbox) -> None:
     """Records of a batch have their funding instrument; those of single writes do not."""
     loose = {"placements": ["PLATFORM_TIMELINE"], "standard_delivery": "true"}

@@ -67,6 +67,16 @@ def test_500_conversions_in_a_request(box: Sandbox) -> None:
     assert faults(response) == [("INVALID_PARAMETER", "conversions")]
 
 
+def test_unknown_keys_are_ignored(box: Sandbox) -> None:
+    """At any depth of a report: the journal warns of them, as in every JSON body."""
+    odd: dict[str, Any] = {"currency": "USD"}
+    conversion = BOUGHT | odd | {"identifiers": [{"twclid": "23"} | odd]}
+    response = box.call("POST", WEB, json={"conversions": [conversion | {"contents": [odd]}]})
+
+    assert body_of(response)["data"]["conversions_processed"] == 1
+    assert response.headers["X-Mock-Warnings"] == "unknown-key"
+
+
 web, app = partial(Refusal, f"POST {WEB}"), partial(Refusal, f"POST {APP}")
 
 

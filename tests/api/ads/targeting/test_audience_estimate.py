@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from werkzeug.test import TestResponse
 
 from mock_platform.api.ads.targeting.audience_estimate import PRIMARY, RESTRICTING, estimate
+from mock_platform.api.ads.targeting.criteria import TYPES
 from mock_platform.world.ids import Ids
 from tests.oauth_steps import last
 from tests.support import ACCOUNT, Sandbox, data_of, faults, refusal, sandbox
@@ -55,6 +56,12 @@ class TestRequest:
         more = {"targeting_value": "x", "operator_type": operator}
 
         assert all(size(box, {"targeting_type": kind, **more}) for kind in PRIMARY)
+
+    def test_what_a_line_item_may_have_can_be_estimated(self, box: Sandbox) -> None:
+        """Criteria that were read from a line item are accepted, of whatever type they are."""
+        criteria = [{"targeting_type": kind, "targeting_value": "x"} for kind in TYPES]
+
+        assert size(box, *criteria)
 
     @pytest.mark.spec("B, Accounts", "POST /12/accounts/:account_id/audience_estimate")
     @pytest.mark.parametrize("kind", RESTRICTING)

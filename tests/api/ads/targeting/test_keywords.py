@@ -208,6 +208,15 @@ class TestWindow:
         assert data_of(response) == data(box, **window, end_time="2026-11-20T10:00:00Z")
         assert "end_time" not in echo(response)
 
+    def test_nobody_has_posted_after_now(self, box: Sandbox) -> None:
+        """What is still to come has buckets without posts, and the running one what there was."""
+        window = {"granularity": "HOUR", "start_time": "2026-11-20T09:00:00Z"}
+        box.world.clock.freeze(NOW + timedelta(minutes=30))
+        ahead = volume(box, **window, end_time="2026-11-20T12:00:00Z")
+
+        assert ahead == [*volume(box, **window, end_time="2026-11-20T10:30:00Z"), 0]
+        assert ahead[0] > ahead[1] > 0
+
     @pytest.mark.spec("B, Keyword insights", "end_time: optional")
     @pytest.mark.parametrize(("start", "status"), [
         ("2026-11-13T10:00:00Z", 200), ("2026-11-13T09:59:59Z", 400), ("2026-11-20T09:59:59Z", 200),

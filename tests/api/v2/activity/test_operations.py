@@ -373,6 +373,22 @@ class TestFanOut:
         assert delivered == len(answer["outlets"])
 
     @pytest.mark.parametrize(
+        ("keyword", "delivered"),
+        [("FLAT white", 1), ("everyone", 0), ("2026", 0), ("harbor", 0), ("en", 0)],
+    )
+    def test_keyword_of_a_post(self, client: Client, keyword: str, delivered: int) -> None:
+        """The text is what a post says; who posted it, when, and how is not."""
+        wanted = OWN | {"keyword": keyword}
+        client.create(event_type="post.create", filter=wanted, webhook_id=WEBHOOK)
+        payload = {
+            "id": "2026", "text": "A flat white", "created_at": "2026-03-01T12:00:00.000Z",
+            "lang": "en", "reply_settings": "everyone", "entities": {"annotations": []},
+            "author": {"data": {"name": "Harbor Roasters", "description": "By the harbor"}},
+        }  # fmt: skip
+        answer = client.happen(event_type="post.create", payload=payload)
+        assert delivered == len(answer["outlets"])
+
+    @pytest.mark.parametrize(
         ("subscription", "event", "reason"),
         [
             ({"webhook_id": WEBHOOK}, {"event_type": "profile.update.url"}, "it is for profile."),

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from mock_platform.api.v2.objects.figures import MEDIA_METRICS, POST_METRICS
+from tests.api.v2.posts.support import OWN, make, read_metrics
 from tests.refusals import Refusal, make_refusal_test
 from tests.support import NORTHBIKE, Sandbox, sandbox
 
@@ -56,6 +57,15 @@ def test_the_total_is_public_metrics(box: Sandbox) -> None:
         name: counts[f"{count}_count"] for name, count in names.items()
     }
     assert 0 < row["metrics"]["url_clicks"] < row["metrics"]["engagements"] < 2140
+
+
+def test_a_repost_has_no_reposts_of_its_own(box: Sandbox) -> None:
+    """The reposts of its original, whose number it shows, are no figures of its author."""
+    reposted = make(box, OWN, "RT", reposted=FOREIGN)
+
+    (row,) = rows(box, ids=reposted, granularity="total", start_time="2026-11-22T00:00:00Z")
+    assert 0 == row["metrics"]["reposts"] == row["metrics"]["engagements"]
+    assert read_metrics(box, f"/2/posts/{reposted}")["repost_count"] > 0
 
 
 @pytest.mark.parametrize(

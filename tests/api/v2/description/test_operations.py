@@ -18,7 +18,7 @@ from mock_platform.core.envelope import Lines
 from mock_platform.core.operation import MINUTE, Operation
 from mock_platform.settings import NamesMode
 from tests.descriptions import validate
-from tests.support import Sandbox, sandbox
+from tests.support import BEARER, Sandbox, sandbox
 from tests.test_kept_worlds import NOON
 
 WIRES = (("neutral", "spec"), ("original", "spec"), ("original", "recorded"))
@@ -84,6 +84,27 @@ def test_answers_are_valid_under_the_description(
         form = {**content[answer.mimetype]["schema"], "components": document["components"]}
         faults = Draft202012Validator(form).iter_errors(answer.get_json())
         assert [f"{each.json_path}: {each.message}" for each in faults] == []
+
+
+@pytest.mark.parametrize(
+    "path", ["posts", "mentions", "followers", "following", "owned_lists", "list_memberships"]
+)
+def test_what_hangs_on_a_hidden_user_is_described(path: str) -> None:
+    """An answer of errors alone is valid as well: there is no page, so it has no meta."""
+    box, document = open_box("neutral", "spec")
+    box.world.reset()
+    box.change("users", "3805104374", protected=True)
+
+    answer = box.call("GET", f"/2/users/3805104374/{path}", keys=BEARER)
+    [described] = [
+        item["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+        for route, item in document["paths"].items()
+        if route == f"/2/users/{{id}}/{path}"
+    ]
+    form = {**described, "components": document["components"]}
+    faults = Draft202012Validator(form).iter_errors(answer.get_json())
+    assert ["errors"] == list(answer.get_json())
+    assert [] == [each.message for each in faults]
 
 
 @pytest.mark.parametrize(("names", "wire"), WIRES)

@@ -260,6 +260,20 @@ def test_posts_that_messages_refer_to(box: Sandbox, expansion: str) -> None:
     assert [post] == [each["id"] for each in found["includes"]["posts"]]
 
 
+def test_posts_whose_addresses_are_in_a_text(box: Sandbox) -> None:
+    """A message refers to the posts that it links to; what is no post is a link alone."""
+    post = "1712850617439551492"
+    links = f"https://x.com/a/status/{post} https://x.com/a/status/1 https://x.com/a/status/{post}"
+    box.change("direct_messages", REPLY, text=links)
+
+    found = box.read(f"/2/dm_events/{REPLY}", expansions="referenced_posts.id")
+    assert [{"id": post}] == found["data"]["referenced_posts"]
+    assert [post] == [each["id"] for each in found["includes"]["posts"]]
+    box.change("direct_messages", REPLY, text="Hello")
+    shown = box.read(f"/2/dm_events/{REPLY}", expansions="referenced_posts.id")["data"]
+    assert "referenced_posts" not in shown
+
+
 @pytest.mark.parametrize("path", [
     f"/2/dm_events/{REPLY[:-1]}", f"{CHATS}/with/99/dm_events", f"{CHATS}/{NO_GROUP}/dm_events",
 ])  # fmt: skip

@@ -189,7 +189,10 @@ def test_pages(box: Sandbox, path: str, name: str) -> None:
 
 def test_eligible(box: Sandbox) -> None:
     """Posts of others without a note of the caller are eligible, in each mode by itself."""
-    kinds: list[dict[str, Any]] = [{"nullcast": True}, {"lang": "de"}, {"lang": "en"}]
+    kinds: list[dict[str, Any]] = [
+        {"nullcast": True}, {"lang": "de"}, {"lang": "en"}, {"_reposted_post_id": "2"},
+        {"_edit_history": ["5", "1789900000000000001"]},
+    ]  # fmt: skip
     for number, fields in enumerate(kinds, 1):
         add_post(box, number, **fields)
     before = ids_of(read(box, ELIGIBLE))

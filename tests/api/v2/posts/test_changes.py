@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from mock_platform.api.v2.activity.activities import FanOut
+from mock_platform.api.v2.objects.relations import BOOKMARKS, LIKES
 from mock_platform.api.v2.posts.changes import MadePost, create_post, delete_post
 from mock_platform.api.v2.search.subjects import make_subject
 from mock_platform.world.store.interface import Record
+from tests.api.v2.posts.support import read_metrics, relate
 from tests.support import Sandbox
 
 HARBOR, NORTHBIKE, INES = "2244994945", "3805104374", "2790441185"
@@ -98,6 +100,36 @@ def test_deleting_a_version_deletes_all(box: Sandbox) -> None:
     assert {"id": old["id_str"], "author_id": HARBOR} == fan_out.activity["payload"]
     assert HARBOR == fan_out.activity["includes"]["users"][0]["data"]["id"]
     assert 0 == box.record("posts", first["id_str"])["_reply_count"]
+
+
+def test_versions_have_the_same_counts(box: Sandbox) -> None:
+    """What happens to a post after an edit counts in its older versions as well."""
+    first = make(box, HARBOR, "Helo").record
+    relate(box, LIKES, NORTHBIKE, first["id_str"])
+    second = make(box, HARBOR, "Hello", previous=first).record
+    with box.world.work():
+        LIKES.remove(box.world, NORTHBIKE, second["id_str"])
+        BOOKMARKS.add(box.world, INES, second["id_str"])
+
+    old, new = (read_metrics(box, f"/2/posts/{each['id_str']}") for each in (first, second))
+    assert (0, 1) == (new["like_count"], new["bookmark_count"])
+    assert new == old
+
+
+def test_media_of_posts_are_counted(box: Sandbox) -> None:
+    """A user has the media of the own posts in media_count: an edit changes it, a deletion too."""
+
+    def count() -> int:
+        return int(read_metrics(box, f"/2/users/{INES}")["media_count"])
+
+    keys, before = ["3_1", "3_2"], count()
+    first = make(box, INES, "Look", fields={"_media_keys": keys}).record
+    assert before + 2 == count()
+    make(box, INES, "Look!", previous=first, fields={"_media_keys": keys[:1]})
+    make(box, INES, "Hidden", fields={"_media_keys": keys, "nullcast": True})
+    assert before + 1 == count()
+    remove(box, first)
+    assert before == count()
 
 
 def test_a_subject_has_what_rules_read(box: Sandbox) -> None:

@@ -14,7 +14,8 @@ from mock_platform.api.v2.objects.answers import EXPANSIONS, POST_FIELDS
 from mock_platform.api.v2.objects.post_view import show_whole_post
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS
 from tests.api.oauth.app_client import messages
-from tests.api.v2.posts.support import relate
+from tests.api.v2.posts.support import INES, list_activities, read_metrics, relate
+from tests.api.v2.posts.support import make as store
 from tests.refusals import Refusal, make_refusal_test
 from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox, body_of, sandbox
 
@@ -331,9 +332,9 @@ def test_replies_have_to_be_summoned(box: Sandbox) -> None:
     make(box, NORTHBIKE, text="7", reply={"in_reply_to_post_id": bare})
 
 
-@pytest.mark.parametrize("settings", ["following", "mentionedUsers", "verified"])
+@pytest.mark.parametrize("settings", ["following", "mentionedUsers", "verified", "subscribers"])
 def test_reply_settings_hold_for_everybody(box: Sandbox, settings: str) -> None:
-    """Without a mention, a follow or verification there is no reply, whatever the app's tier."""
+    """Without what it asks for there is no reply, whatever the app's tier."""
     make_enterprises(box)
     limited = {"in_reply_to_post_id": make(box, reply_settings=settings)}
     refuse(post(box, NORTHBIKE, text="1", reply=limited), "you have not been mentioned")
@@ -349,6 +350,29 @@ def test_followed_and_mentioned_users_reply(box: Sandbox, text: str) -> None:
         relate(box, FOLLOWS, OWN, OTHER)
 
     make(box, NORTHBIKE, text="I do", reply={"in_reply_to_post_id": post_id})
+
+
+def test_subscribers_reply(box: Sandbox) -> None:
+    """Under the setting subscribers these are who may reply, and who is mentioned."""
+    make_enterprises(box)
+    named = make(box, text="@northbike_co, do you come?", reply_settings="subscribers")
+    make(box, NORTHBIKE, text="I do", reply={"in_reply_to_post_id": named})
+    post_id = make(box, text="Who comes?", reply_settings="subscribers")
+    box.change("users", OTHER, _subscribes_to=[OWN])
+
+    make(box, NORTHBIKE, text="I do too", reply={"in_reply_to_post_id": post_id})
+
+
+@pytest.mark.parametrize("name", ["reply", "quote_post_id"])
+def test_a_repost_is_as_far_as_its_original(box: Sandbox, name: str) -> None:
+    """Nobody answers or quotes the repost of a post that they cannot see."""
+    make_enterprises(box)
+    reposted = store(box, INES, "RT", reposted=store(box, OTHER, "Quietly"))
+    body: Any = {name: {"in_reply_to_post_id": reposted} if name == "reply" else reposted}
+    make(box, text="1", **body)
+    box.change("users", OTHER, protected=True)
+
+    refuse(post(box, text="2", **body), "You are not permitted to perform this action.")
 
 
 @pytest.mark.parametrize("name", ["reply", "quote_post_id"])
@@ -409,6 +433,21 @@ def test_an_edit_has_a_new_id(box: Sandbox) -> None:
     assert [old, new] == [each["id"] for each in included["posts"]]
     assert 200 == box.call("DELETE", f"/2/posts/{old}").status_code
     read(box, f"/2/posts/{new}", 404)
+
+
+def test_what_an_edit_takes_over(box: Sandbox) -> None:
+    """Who may reply stays; another answer or quote has no effect, and the journal says so."""
+    first, other = make(box, text="1", reply_settings="following"), make(box, text="Hello")
+    edit: Any = {"edit_options": {"previous_post_id": first}}
+    made = post(box, text="2", **edit, quote_post_id=other, reply={"in_reply_to_post_id": other})
+
+    record = box.record("posts", made.get_json()["data"]["id"])
+    names = ("_reply_settings", "_quoted_post_id", "in_reply_to_status_id_str")
+    assert ["following", None, None] == [record[name] for name in names]
+    assert "no-effect" in made.headers["X-Mock-Warnings"]
+    assert "posts.edits" in made.headers["X-Mock-Assumptions"].split(",")
+    opened = make(box, text="3", **edit, reply_settings="verified")
+    assert "verified" == box.record("posts", opened)["_reply_settings"]
 
 
 def test_who_may_edit_what(box: Sandbox) -> None:
@@ -552,3 +591,49 @@ def test_reads_are_counted(box: Sandbox) -> None:
     read(box, f"/2/posts?ids={COLD_BREW},5")
     read(box, f"/2/posts/{COLD_BREW}")
     assert before + 1 == count()
+
+
+@pytest.mark.parametrize(
+    ("begin", "end"),
+    [("https://x.com/northbike_co/status/", ""),
+     ("http://mobile.twitter.com/i/web/status/", "?s=20"),
+     ("1 https://x.com/a/status/1 https://WWW.x.com/a/status/", " is it")],
+)  # fmt: skip
+def test_the_address_of_a_post_quotes_it(box: Sandbox, begin: str, end: str) -> None:
+    """It does as quote_post_id does: in the post, in the counts, and for the author quoted."""
+    quoted = make(box, NORTHBIKE, text="Hello")
+    made = post(box, text=f"Look {begin}{quoted}{end}")
+
+    assert "posts.linked" in made.headers["X-Mock-Assumptions"].split(",")
+    shown = read(box, f"/2/posts/{made.get_json()['data']['id']}?post.fields=referenced_posts")
+    assert [{"type": "quoted", "id": quoted}] == shown["data"]["referenced_posts"]
+    assert 1 == read_metrics(box, f"/2/posts/{quoted}")["quote_count"]
+    assert ("post.quote.create", OTHER) in list_activities(box, "event_type", "user_id")
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["https://example.com/a/status/{id}", "https://x.com/a/status/{id}0", "https://x.com/a/statuses",
+     "https://x.com/a/status/{hidden}"],
+)  # fmt: skip
+def test_other_addresses_are_links(box: Sandbox, address: str) -> None:
+    """What is no address of a post that everybody may see refers to none."""
+    quoted, hidden = make(box, text="Hello"), make(box, NORTHBIKE, text="Quietly")
+    box.change("users", OTHER, protected=True)
+
+    made = make(box, text=address.format(id=quoted, hidden=hidden))
+    assert box.record("posts", made)["_quoted_post_id"] is None
+
+
+@pytest.mark.parametrize("what", ["poll", "quote_post_id", "edit_options"])
+def test_an_address_beside_something_else(box: Sandbox, what: str) -> None:
+    """A poll, another quote or an edit is not changed by an address in the text."""
+    one, other = make(box, text="Hello"), make(box, NORTHBIKE, text="Hello")
+    values: Any = {
+        "poll": {"options": ["a", "b"], "duration_minutes": 5}, "quote_post_id": other,
+        "edit_options": {"previous_post_id": one},
+    }  # fmt: skip
+    made = make(box, text=f"https://x.com/a/status/{one}", **{what: values[what]})
+
+    expected = other if what == "quote_post_id" else None
+    assert expected == box.record("posts", made)["_quoted_post_id"]

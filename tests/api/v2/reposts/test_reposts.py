@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS
+import pytest
+
+from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS, LIKES
 from mock_platform.api.v2.posts.changes import delete_post
 from tests.api.v2.posts.support import (
     INES,
@@ -193,6 +195,41 @@ REFUSED = [
            messages=["This tweet cannot be found."]),
 ]  # fmt: skip
 test_what_is_refused = make_refusal_test(REFUSED)
+
+
+def test_a_repost_has_the_number_of_reposts_of_its_original(box: Sandbox) -> None:
+    """That number follows the original; likes of the original are no likes of the repost."""
+    post = make(box, INES, "Which roast?")
+    reposts = [make(box, user, "RT", reposted=post) for user in (OTHER, OWN)]
+    relate(box, LIKES, OWN, post)
+
+    for each in reposts:
+        metrics = read_metrics(box, f"/2/posts/{each}")
+        assert (2, 0, 0) == tuple(
+            metrics[name] for name in ("repost_count", "like_count", "quote_count")
+        )
+        assert reposts[::-1] == ids(box, f"/2/posts/{each}/reposts")
+        assert [OWN, OTHER] == ids(box, f"/2/posts/{each}/reposted_by")
+    undo(box, post)
+    assert 1 == read_metrics(box, f"/2/posts/{reposts[0]}")["repost_count"]
+
+
+@pytest.mark.parametrize("field", ["protected", "_suspended", "_deactivated"])
+def test_a_repost_is_hidden_with_its_original(box: Sandbox, field: str) -> None:
+    """What may not be seen is not read in a repost of it either, wherever the repost would be."""
+    box.clear("follows")
+    relate(box, FOLLOWS, OWN, INES)
+    post = make(box, OTHER, "Quietly")
+    repost = make(box, INES, "RT", reposted=post)
+    lists: tuple[tuple[str, dict[str, str]], ...] = (
+        (f"/2/users/{INES}/posts", {}), (f"/2/users/{OWN}/timelines/reverse_chronological", {}),
+        ("/2/posts/search/recent", {"query": "from:ines_duarte"}), ("/2/posts", {"ids": repost}),
+    )  # fmt: skip
+    assert [repost] * 4 == [ids(box, path, HARBOR, **query)[0] for path, query in lists]
+
+    box.change("users", OTHER, **{field: True})
+    assert not any(repost in ids(box, path, HARBOR, **query) for path, query in lists)
+    box.read(f"/2/posts/{repost}", status=403)
 
 
 def test_an_accepted_follower_sees_but_does_not_share(box: Sandbox) -> None:

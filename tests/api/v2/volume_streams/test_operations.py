@@ -158,9 +158,10 @@ def test_users_who_are_not_public(client: Client, state: dict[str, Any]) -> None
     "kept_back", [{"nullcast": True}, {"_withheld_in_countries": ["FR"]}, {"_dropped": True}]
 )
 def test_posts_that_are_not_public(client: Client, kept_back: dict[str, Any]) -> None:
-    """Promoted-only, withheld and dropped posts are on no stream."""
+    """Promoted-only, withheld and dropped posts are on no stream, nor are reposts of them."""
     lines = client.open(path=SAMPLE)
-    client.post("Kept back", fields=kept_back)
+    hidden = client.post("Kept back", fields=kept_back)
+    client.post("RT", user=USER, reposted=hidden)
     client.post("Seen")
     assert ["Seen"] == texts(lines.next())
 
