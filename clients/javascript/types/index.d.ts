@@ -448,7 +448,7 @@ export interface Streams {
   list(): Promise<Record<string, any>[]>;
   /** End one stream, or `all` (the default); returns their ids. */
   disconnect(streamId?: string, options?: DisconnectOptions): Promise<string[]>;
-  /** Let one stream, or `all`, send nothing for so many real seconds; returns their ids. */
+  /** Let one stream, or `all`, send nothing for a number of real seconds; returns their ids. */
   stall(streamId: string | undefined, options: StallOptions): Promise<string[]>;
 }
 
@@ -651,7 +651,7 @@ export interface WebhookReceiver extends AsyncDisposable {
   /** What arrived with a signature that does not fit. */
   readonly refused: ReceivedDelivery[];
   /**
-   * Wait until so many deliveries have arrived in all, at most so many real seconds (10); returns
+   * Wait until `number` deliveries have arrived in all, at most `seconds` of real time (10); returns
    * all that have. Rejects with what arrived instead and, if it knows the world, with what happened
    * there in the meantime and why each of it did not come.
    */

@@ -147,10 +147,10 @@ class WebhookReceiver:
             return list(self._deliveries)
 
     def wait(self, number: int = 1, seconds: float = 10.0) -> list[ReceivedDelivery]:
-        """Wait until so many deliveries have arrived in all; return all that have.
+        """Wait until this number of deliveries has arrived in all; return all that have.
 
         Raises:
-            AssertionError: They have not arrived within so many real seconds.
+            AssertionError: They have not arrived within this number of real seconds.
         """
         with self._changed:
             if self._changed.wait_for(lambda: len(self._deliveries) >= number, seconds):
