@@ -25,10 +25,12 @@ from tests.made_once import (
     DESCRIBING,
     LOADING,
     describe_once,
+    list_plugins_once,
     load_once,
     load_scenario_once,
     read_packaged_once,
 )
+from tests.prepared_commands import PreparedCommands
 from tests.support import Sandbox, Sandboxes
 from tests.support_receiver import Receiver
 
@@ -120,21 +122,37 @@ def assumptions_are_registered() -> Iterator[None]:
 
 @pytest.fixture
 def pytester(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    """The fixture of pytest, which forgets the options of the environment."""
+    """The fixture of pytest, which forgets the options of the environment, with quicker starts."""
     monkeypatch.setenv("PYTEST_ADDOPTS", FEW_PLUGINS)
+    monkeypatch.setattr("importlib.metadata.distributions", list_plugins_once)
     return pytester
 
 
 @pytest.fixture(scope="session")
-def live_server() -> Iterator[LiveServer]:
-    """`mock-platform serve` over http, one for each test process."""
-    yield from serving()
+def prepared_commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PreparedCommands]:
+    """A `mock-platform` that starts in a moment, one for each test process."""
+    with PreparedCommands(tmp_path_factory.mktemp("commands")) as commands:
+        yield commands
+
+
+@pytest.fixture(scope="package")
+def quick_commands(prepared_commands: PreparedCommands) -> Iterator[None]:
+    """On the path of the tests of a package is the `mock-platform` that starts in a moment."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", str(prepared_commands.folder), prepend=os.pathsep)
+        yield
 
 
 @pytest.fixture(scope="session")
-def live_server_tls() -> Iterator[LiveServer]:
+def live_server(prepared_commands: PreparedCommands) -> Iterator[LiveServer]:
+    """`mock-platform serve` over http, one for each test process."""
+    yield from serving(command=prepared_commands.command)
+
+
+@pytest.fixture(scope="session")
+def live_server_tls(prepared_commands: PreparedCommands) -> Iterator[LiveServer]:
     """`mock-platform serve --tls --require-https`; its `ca` is the file to trust."""
-    yield from serving("--tls", "--require-https")
+    yield from serving("--tls", "--require-https", command=prepared_commands.command)
 
 
 @pytest.fixture(scope="session")

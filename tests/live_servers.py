@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self
 
 import requests
@@ -24,6 +25,7 @@ STORE = os.environ.get("TEST_SERVER_STORE")
 Each server has keys of its own there.
 """
 _SERVERS = itertools.count(1)
+_OWN = (sys.executable, "-m", "mock_platform")
 
 
 def choose_store(options: Sequence[object]) -> list[str]:
@@ -97,8 +99,8 @@ class LiveWorld:
 class LiveServer:
     """`mock-platform serve` on a free port; ready when the constructor returns."""
 
-    def __init__(self, *options: str) -> None:
-        command = [sys.executable, "-m", "mock_platform", "serve", "--port", "0", *options]
+    def __init__(self, *options: str, program: Sequence[str] = _OWN) -> None:
+        command = [*program, "serve", "--port", "0", *options]
         if WORKERS > 1 and "--workers" not in options and "--intercept" not in options:
             command += ["--workers", str(WORKERS)]
         command += choose_store(options)
@@ -141,8 +143,8 @@ class LiveServer:
         self.stop()
 
 
-def serving(*options: str) -> Iterator[LiveServer]:
+def serving(*options: str, command: Path) -> Iterator[LiveServer]:
     """A server for as long as a fixture lasts; it must end well."""
-    server = LiveServer(*options)
+    server = LiveServer(*options, program=[str(command)])
     yield server
     assert 0 == server.stop()

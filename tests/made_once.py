@@ -8,8 +8,9 @@ any of them, so a test cannot notice; what a test is about, it makes with its ow
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
+from importlib.metadata import EntryPoints, PackageMetadata, PackagePath, distributions
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,26 @@ def load_scenario_once(file: Path, catalog: Catalog) -> Scenario:
     ):
         return _load_packaged(file)
     return _load(file, catalog)
+
+
+@dataclass(frozen=True)
+class _Plugins:
+    """A distribution that has plugins of pytest, with what pytest asks of it."""
+
+    metadata: PackageMetadata
+    version: str
+    entry_points: EntryPoints
+    files: list[PackagePath] | None
+
+
+@cache
+def list_plugins_once() -> list[_Plugins]:
+    """The installed plugins of pytest: each run in a process would search all distributions."""
+    return [
+        _Plugins(found.metadata, found.version, found.entry_points, found.files)
+        for found in distributions()
+        if found.entry_points.select(group="pytest11")
+    ]
 
 
 @cache

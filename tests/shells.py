@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,19 +29,41 @@ class Shell(Struct):
 
     def paste(self, command: str, **variables: str) -> tuple[list[str], str]:
         """Run a command; returns the words that curl got, and what it read."""
+        self._run("-c", command, **variables)
+        assert {each.name for each in self.folder.iterdir()} == {"bin", "argv", "body"}, command
+        return _read(self.folder)
+
+    def paste_all(self, commands: Sequence[str]) -> list[tuple[list[str], str]]:
+        """Run commands in one shell, each in a folder of its own; returns the same of each."""
+        places = [self.folder / f"{number}" for number, _ in enumerate(commands)]
+        for place in places:
+            place.mkdir()
+        lines = [
+            f"cd '{place}'\n{command}\n" for place, command in zip(places, commands, strict=True)
+        ]
+        script = self.folder / "script"
+        script.write_text("".join(lines), "utf-8")
+        self._run(str(script))
+        assert {*self.folder.iterdir()} == {self.folder / "bin", script, *places}
+        for place, command in zip(places, commands, strict=True):
+            assert {each.name for each in place.iterdir()} == {"argv", "body"}, command
+        return [_read(place) for place in places]
+
+    def _run(self, *words: str, **variables: str) -> None:
         ended = subprocess.run(
-            [self.program, "-c", command],
+            [self.program, *words],
             cwd=self.folder,
             capture_output=True,
             check=False,
             stdin=subprocess.DEVNULL,
             env={"PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}", **variables},
         )
-        assert (ended.returncode, ended.stderr) == (0, b""), command
-        assert {each.name for each in self.folder.iterdir()} == {"bin", "argv", "body"}, command
-        words = (self.folder / "argv").read_bytes().decode("utf-8", "surrogatepass").split("\0")
-        body = (self.folder / "body").read_bytes().decode("utf-8", "surrogatepass")
-        return words[:-1], body
+        assert (ended.returncode, ended.stderr) == (0, b""), words
+
+
+def _read(folder: Path) -> tuple[list[str], str]:
+    words = (folder / "argv").read_bytes().decode("utf-8", "surrogatepass").split("\0")
+    return words[:-1], (folder / "body").read_bytes().decode("utf-8", "surrogatepass")
 
 
 @contextmanager

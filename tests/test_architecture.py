@@ -172,8 +172,13 @@ def test_the_platform_works_without_a_web_framework() -> None:
 def test_time_and_chance_have_one_door_each() -> None:
     """Nothing else imports a module of the standard library that knows the time or draws."""
     found = set()
+    modules = r"^ *(?:import|from) .*\b(?:time|random|secrets|uuid)\b"
+    some = re.compile(rf"{modules}|\bdatetime\.(?:utc)?now\b", re.MULTILINE)
     for file in (ROOT / "mock_platform").rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        source = file.read_text("utf-8")
+        if some.search(source) is None:  # parsing takes long
+            continue
+        for node in ast.walk(ast.parse(source)):
             names = []
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]

@@ -22,9 +22,11 @@ from mock_platform.serving.restoring import Opened, open_platform
 from mock_platform.settings import Settings
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.store.errors import StoreUnwritable
+from mock_platform.world.store.memory import Base
 from tests.support import bearer
 from tests.world.backends import crash
 from tests.world.store.test_tinydb_archive import largest_file
+from tests.world.worlds_crash_worker import load_few
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 USER = {"id": "77", "screen_name": "kept", "name": "Kept"}
@@ -312,10 +314,20 @@ ACTS: list[tuple[str, str, Any]] = [
 ]
 
 
+@pytest.fixture(scope="module")
+def few() -> Base:
+    """The fixtures without the four longest tables, which have half of the records."""
+    return load_few(150)
+
+
 @pytest.mark.parametrize("act", ACTS, ids=lambda act: f"{act[0]} {act[1]}")
 @pytest.mark.claim("all changes in memory are undone, and the client gets 507")
-def test_a_full_disk(tmp_path: Path, act: tuple[str, str, Any]) -> None:
+def test_a_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: Base, act: tuple[str, str, Any]
+) -> None:
     """What cannot be written is answered with 507 and what to do, and did not happen at all."""
+    # Five worlds are read and compared for each act: those of a few records take less time.
+    monkeypatch.setattr("mock_platform.serving.restoring.load_base", lambda _: few)
     with serving(kept(tmp_path), kill=True) as server:
         server.put("/_mock/worlds/w1", {"from": "default"})
         server.put("/_mock/state/users/77", USER)

@@ -281,11 +281,12 @@ def test_no_link_leaves_a_trace(visit: Visit) -> None:
     page = visit.open("/")
     menu = page.get_by_role("navigation", name="Console").first
     addresses = [link.get_attribute("href") for link in menu.get_by_role("link").all()]
-    for address in addresses:
-        page.goto(f"{visit.world.control.partition('/~')[0]}{address}")
-    icon = visit.world.session().get(f"{visit.world.base_url.partition('/~')[0]}/favicon.ico")
+    session, server = visit.world.session(), visit.world.control.partition("/~")[0]
+    for address in addresses:  # `test_console_pages.py` opens each in the browser
+        assert 200 == session.get(f"{server}{address}").status_code, address
+    icon = session.get(f"{server}/favicon.ico")
     assert (200, "image/svg+xml") == (icon.status_code, icon.headers["Content-Type"][:13])
-    assert 0 == visit.world.session().get(f"{visit.world.control}/requests/count").json()["count"]
+    assert 0 == session.get(f"{visit.world.control}/requests/count").json()["count"]
 
     visit.open("/console/no-such-page")
     expect(page.get_by_role("heading", level=1)).to_have_text("Not Found")

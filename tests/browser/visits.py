@@ -26,7 +26,7 @@ _AXE = """async (only) => {
   const seen = {}, apart = [];
   for (const row of document.querySelectorAll('tbody > tr, li')) {
     const parts = [row, ...row.querySelectorAll('*')].map((e) => `${e.tagName}.${e.className}`);
-    const kind = parts.join(' ');
+    const kind = [...new Set(parts)].sort().join(' ');
     seen[kind] = (seen[kind] || 0) + 1;
     if (seen[kind] > 3) {
       const place = document.createComment('');
@@ -92,8 +92,8 @@ class Visit:
     def find_violations(self, *only: str) -> list[str]:
         """What axe-core complains of; `only` names its rules.
 
-        Of rows and items that are made of the same elements it looks at three; the others are
-        apart meanwhile, because axe-core walks through what it leaves out as well.
+        Of rows and items that are made of the same kinds of elements it looks at three; the others
+        are apart meanwhile, because axe-core walks through what it leaves out as well.
         """
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(AXE_SCRIPT)

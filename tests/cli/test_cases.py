@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import requests
 
 from mock_platform import MockPlatform
 from tests.cli.running import run
+from tests.live.processes import quick
 from tests.waits import PATIENCE
 
 
@@ -93,10 +93,11 @@ def test_what_cannot_be_repeated(tmp_path: Path) -> None:
 
 
 @pytest.mark.live
+@pytest.mark.usefixtures("quick_commands")
 @pytest.mark.parametrize("options", [(), ("--replay",)])
 def test_open_serves_the_world(file: Path, options: tuple[str, ...]) -> None:
     """On a free port, with its requests in the journal, at the plain address."""
-    command = [sys.executable, "-m", "mock_platform", "open", str(file), "--port", "0", *options]
+    command = quick("open", file, "--port", 0, *options)
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from mock_platform.cli.live_commands import LIVE_COMMANDS
 from mock_platform.cli.main import group
 from mock_platform.cli.remote_commands import pass_messages
 from tests.commands import python
+from tests.live.processes import quick
 
 LIVE = (
     "on rate-limited", "on rate-limitd", "off", "clock", "clock advance 1h", "requests", "worlds",
@@ -280,11 +280,11 @@ def test_how_answers_ended(run: Run, server: MockPlatform) -> None:
 
 
 @pytest.mark.live
+@pytest.mark.usefixtures("quick_commands")
 def test_following_prints_what_comes(server: MockPlatform) -> None:
     """`requests --follow` prints earlier requests first, then each new one once."""
     call(server)
-    command = [sys.executable, "-m", "mock_platform", "requests", "--follow",
-               "--url", server.base_url]  # fmt: skip
+    command = quick("requests", "--follow", "--url", server.base_url)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as follower:
         try:
             assert follower.stdout is not None

@@ -66,6 +66,7 @@ def test_a_run_as_it_should_be(run: Run, scenario: str) -> None:
     assert (0, "") == (result.exit_code, result.output)
 
 
+@pytest.mark.usefixtures("quick_commands")
 def test_a_rule_that_never_acted_fails_the_run(scenario: str) -> None:
     """The command succeeded, the process ends with 1 and says which rule, and what to do."""
     words = ("--", sys.executable, "-S", "-c", CLIENT, GOOD)

@@ -7,6 +7,7 @@ from html import unescape
 import pytest
 
 from mock_platform.control import operation_pages
+from mock_platform.control.examples import Sample
 from mock_platform.control.operation_pages import make_example
 from mock_platform.core.jsonio import dumps, loads
 from tests.shells import open_shell, read_words
@@ -104,26 +105,28 @@ def test_no_copied_example_runs_what_a_record_brings(monkeypatch: pytest.MonkeyP
         state = state.replace(f'"{name}"', json.dumps(name + HOSTILE))
     answer = box.client.put("/_mock/state?unchecked=true", json=loads(state.encode()))
     assert 200 == answer.status_code, answer.text
-    hostile = 0
+    examples: list[Sample] = []
+    commands: list[str] = []
 
+    for operation in box.platform.operations:
+        example = make_example(operation, box.world)
+        if example is None:
+            continue
+        text = box.client.get(f"/_mock/operations/{operation.id}.txt").text
+        page = box.client.get(f"/_mock/console/operations/{operation.id}").text
+        shown = unescape(page.partition('<pre id="curl" tabindex="0">')[2].partition("</pre>")[0])
+        assert f"\n{shown}\n" in text
+        examples.append(example)
+        commands.append(shown)
     with open_shell() as shell:
-        for operation in box.platform.operations:
-            example = make_example(operation, box.world)
-            if example is None:
-                continue
-            text = box.client.get(f"/_mock/operations/{operation.id}.txt").text
-            page = box.client.get(f"/_mock/console/operations/{operation.id}").text
-            shown = unescape(
-                page.partition('<pre id="curl" tabindex="0">')[2].partition("</pre>")[0]
-            )
-            assert f"\n{shown}\n" in text
-            words = read_words(*shell.paste(shown))
-            headers = [f"{name}: {value}" for name, value in example.headers.items()]
-            url = f"http://localhost{example.path}"
-            assert (example.method, url, headers, example.body) == words
-            if example.headers.get("Content-Type") == "application/json":
-                assert example.body is not None
-                json.loads(example.body)
-            hostile += "touch" in f"{example}"
-        assert hostile > 100
+        pasted = shell.paste_all(commands)
+
+    for example, (words, piped) in zip(examples, pasted, strict=True):
+        headers = [f"{name}: {value}" for name, value in example.headers.items()]
+        url = f"http://localhost{example.path}"
+        assert (example.method, url, headers, example.body) == read_words(words, piped)
+        if example.headers.get("Content-Type") == "application/json":
+            assert example.body is not None
+            json.loads(example.body)
+    assert 100 < sum("touch" in f"{example}" for example in examples)
     assert 200 == box.client.get("/_mock/docs/openapi.json").status_code

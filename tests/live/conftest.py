@@ -19,8 +19,9 @@ import pytest
 
 from tests.commands import environment, finished
 from tests.conftest import Tool, find_shared_folder
-from tests.live.processes import Served, serving
+from tests.live.processes import Served, quick, serving
 from tests.live_servers import LiveWorld
+from tests.prepared_commands import PreparedCommands
 from tests.prepared_python import PreparedPython
 
 NODE = Path(__file__).parent / "node"
@@ -34,7 +35,7 @@ NodeStep = Callable[..., dict[str, Any]]
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
     """A server with the usual settings, for all tests of a module."""
-    with serving() as running:
+    with serving(command=quick) as running:
         yield running
 
 
@@ -44,6 +45,11 @@ def quick_java() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         yield
+
+
+@pytest.fixture(scope="package", autouse=True)
+def commands_are_quick(quick_commands: None) -> None:
+    """The commands of pages, and the servers that other languages start, start in a moment."""
 
 
 @pytest.fixture(scope="session")
@@ -136,6 +142,8 @@ class NodeProject:
 
     folder: Path
     program: str
+    server: Path
+    """The command that starts servers."""
 
     def add(self, source: Path) -> Path:
         """Copy a folder or a file into the project, under its own name; returns its path."""
@@ -153,9 +161,9 @@ class NodeProject:
     def run(
         self, *command: object, folder: Path | None = None, **env: str
     ) -> subprocess.CompletedProcess[str]:
-        """A command of npm or node in the project; servers are started from this checkout."""
+        """A command of npm or node in the project."""
         words = [self.program, *map(str, command)]
-        started = {"MOCK_PLATFORM_COMMAND": f"{sys.executable} -m mock_platform"}
+        started = {"MOCK_PLATFORM_COMMAND": str(self.server)}
         more = {"npm_config_update_notifier": "false", "NO_COLOR": "1", **started, **env}
         return finished(words, cwd=folder or self.folder, env=environment(**more))
 
@@ -166,7 +174,10 @@ class NodeProject:
 
 @pytest.fixture(scope="session")
 def node_project(
-    tool: Tool, node_modules: Path, tmp_path_factory: pytest.TempPathFactory
+    tool: Tool,
+    node_modules: Path,
+    prepared_commands: PreparedCommands,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[NodeProject]:
     """A project with the JavaScript package as npm packs it.
 
@@ -178,7 +189,7 @@ def node_project(
     assert packed.returncode == 0, packed.stderr
     (tarball,) = tarballs.iterdir()
     folder = Path(tempfile.mkdtemp(prefix="project-", dir=node_modules.parent))
-    project = NodeProject(folder, tool("node"))
+    project = NodeProject(folder, tool("node"), prepared_commands.command)
     # Python before 3.11.4 has no filter for archives, and later ones warn without one.
     unpacked = finished([tool("tar"), "-xzf", tarball, "-C", folder])
     assert unpacked.returncode == 0, unpacked.stderr

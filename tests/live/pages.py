@@ -10,6 +10,7 @@ from itertools import groupby
 from pathlib import Path
 
 from tests.commands import environment, finished
+from tests.prepared_commands import is_ours
 
 ROOT = Path(__file__).parents[2]
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -85,7 +86,7 @@ def run_bash(
     script: str, folder: Path | None = None, **env: str
 ) -> subprocess.CompletedProcess[str]:
     """A script that ends with its first command that fails; our commands are on its path."""
-    path = os.pathsep.join([_OURS, *_others()])
+    path = os.pathsep.join([*filter(is_ours, _path()), _OURS, *_others()])
     return _ended([*_BASH, script], folder, PATH=path, **env)
 
 
@@ -94,9 +95,13 @@ def run_bash_of_a_stranger(script: str, folder: Path) -> subprocess.CompletedPro
     return _ended([*_BASH, script], folder, PATH=os.pathsep.join(_others()))
 
 
+def _path() -> list[str]:
+    return os.environ["PATH"].split(os.pathsep)
+
+
 def _others() -> list[str]:
-    """The path of this process, without the folder of our commands."""
-    return [entry for entry in os.environ["PATH"].split(os.pathsep) if entry != _OURS]
+    """The path of this process, without the folders of our commands."""
+    return [entry for entry in _path() if not is_ours(entry)]
 
 
 def _ended(command: list[str], folder: Path | None, **env: str) -> subprocess.CompletedProcess[str]:

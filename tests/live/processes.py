@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -23,13 +23,18 @@ from tests.waits import PATIENCE
 
 
 def command(*args: object) -> list[str]:
-    """A command line of ours."""
+    """A command line of ours, whose process is the one that is started."""
     return [sys.executable, "-m", "mock_platform", *map(str, args)]
+
+
+def quick(*args: object) -> list[str]:
+    """A command line of ours that starts in a moment, where the fixture `quick_commands` is."""
+    return ["mock-platform", *map(str, args)]
 
 
 def ended(*args: object, **env: str) -> subprocess.CompletedProcess[str]:
     """A command that ended by itself."""
-    return finished(command(*args), env=environment(**env))
+    return finished(quick(*args), env=environment(**env))
 
 
 def _share(args: Sequence[object]) -> list[object]:
@@ -42,7 +47,9 @@ def _share(args: Sequence[object]) -> list[object]:
 class Served:
     """A running `serve`: its READY line, its log so far, and how it ends."""
 
-    def __init__(self, args: Sequence[object], env: dict[str, str]) -> None:
+    def __init__(
+        self, args: Sequence[object], env: dict[str, str], command: Callable[..., list[str]]
+    ) -> None:
         self.process = subprocess.Popen(
             command("serve", "--port", 0, *args, *_share(args), *choose_store(args)),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(**env),
@@ -59,12 +66,27 @@ class Served:
 
         The signal alone returns at once, and the process may answer for a moment more.
         """
-        self.process.send_signal(signal.SIGSTOP)
-        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+        os.kill(self.pid, signal.SIGSTOP)
+        while any(state not in "TtZ" for state in self._states()):
+            pass
 
     def go_on(self) -> None:
         """End a pause."""
-        self.process.send_signal(signal.SIGCONT)
+        os.kill(self.pid, signal.SIGCONT)
+
+    def kill(self) -> None:
+        """End it as a machine without power does."""
+        os.kill(self.pid, signal.SIGKILL)
+        self.process.wait(PATIENCE)
+
+    def _states(self) -> Iterator[str]:
+        for file in Path(f"/proc/{self.pid}/task").glob("*/stat"):
+            yield file.read_text("ascii", "replace").rpartition(") ")[2][0]
+
+    @property
+    def pid(self) -> int:
+        """The process that answers, or the one that started those."""
+        return int(self.ready["pid"])
 
     @property
     def ready(self) -> dict[str, Any]:
@@ -76,9 +98,8 @@ class Served:
     @property
     def pids(self) -> list[int]:
         """All processes of the server, the first one first."""
-        first = int(self.ready["pid"])
-        children = Path(f"/proc/{first}/task/{first}/children")
-        return [first, *map(int, children.read_text().split() if children.exists() else [])]
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children")
+        return [self.pid, *map(int, children.read_text().split() if children.exists() else [])]
 
     @property
     def url(self) -> str:
@@ -137,9 +158,11 @@ class Served:
 
 
 @contextmanager
-def serving(*args: object, **env: str) -> Iterator[Served]:
+def serving(
+    *args: object, command: Callable[..., list[str]] = command, **env: str
+) -> Iterator[Served]:
     """A `serve` on a free port, ended with the block."""
-    served = Served(args, env)
+    served = Served(args, env, command)
     try:
         yield served
     finally:

@@ -6,7 +6,6 @@ It is imported where it is used: that takes half a second, in each process that 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -17,6 +16,7 @@ import pytest
 
 from mock_platform import MockPlatform
 from mock_platform.client.interface import WorldFace
+from tests.live.processes import quick
 from tests.live.sandboxes import starting
 from tests.waits import run_async
 
@@ -324,8 +324,8 @@ def test_an_agent_that_starts_the_command(world: WorldFace) -> None:
     from mcp import Client, StdioServerParameters, stdio_client
 
     async def run() -> str:
-        words = ["-m", "mock_platform", "mcp", "--url", world.base_url]
-        server = StdioServerParameters(command=sys.executable, args=words)
+        program, *words = quick("mcp", "--url", world.base_url)
+        server = StdioServerParameters(command=program, args=words)
         async with Client(stdio_client(server)) as client:
             tools = (await client.list_tools()).tools
             assert 12 == len(tools)

@@ -16,7 +16,7 @@ import requests
 from mock_platform.world.store.redis.address import parse_address
 from tests.conftest import Tool
 from tests.engine import EngineServer
-from tests.live.processes import Served, serving
+from tests.live.processes import Served, quick, serving
 from tests.support import BEARER
 from tests.support_receiver import Receiver, hang
 from tests.support_replay import WEBHOOK, window_before
@@ -37,14 +37,14 @@ def url(engine: EngineServer) -> str:
 @pytest.fixture(scope="module")
 def second(url: str) -> Iterator[Served]:
     """The server that takes over the worlds of another one."""
-    with serving("--store", url, *_LEASE) as found:
+    with serving("--store", url, *_LEASE, command=quick) as found:
         yield found
 
 
 @pytest.fixture
 def first(url: str) -> Iterator[Served]:
     """The server that something happens to."""
-    with serving("--store", url, *_LEASE) as found:
+    with serving("--store", url, *_LEASE, command=quick) as found:
         yield found
 
 
@@ -64,7 +64,7 @@ def wait_until_gone(engine: EngineServer, url: str, served: Served) -> None:
     """Wait until the lease of a process has ended."""
     with engine.connect() as client:
         while any(
-            (client.get(key) or b"").split(b" ")[0].endswith(b"/%d" % served.process.pid)
+            (client.get(key) or b"").split(b" ")[0].endswith(b"/%d" % served.pid)
             for key in client.scan_iter(f"{parse_address(url).prefix}process:*")
         ):
             client.blpop(["nothing"], timeout=0.05)
@@ -125,7 +125,7 @@ def test_an_engine_that_is_started_again_and_again(tool: Tool) -> None:
     made: list[str] = []
     stopped = threading.Event()
     try:
-        with serving("--store", engine.url(), *_LEASE) as served:
+        with serving("--store", engine.url(), *_LEASE, command=quick) as served:
             assert 200 == put_world(served)
 
             def write() -> None:
@@ -165,7 +165,7 @@ def test_a_replay_goes_on_in_the_next_process(
     created = ask(first, "POST", "/~w2/2/webhooks/replay", body)
     assert 200 == created.status_code, created.text
     receiver.wait_until(lambda found: len(found.event_ids) == 3)
-    os.kill(first.process.pid, signal.SIGKILL)
+    first.kill()
     wait_until_gone(engine, url, first)
 
     assert "Complete" == receiver.wait_for_end()["job_state"]
@@ -183,7 +183,7 @@ def test_health_while_the_engine_hangs() -> None:
     """The server answers for itself, refuses writes at once, and goes on when the engine does."""
     engine = EngineServer()
     try:
-        with serving("--store", engine.url(), "--lease", "60s", *_ALONE) as served:
+        with serving("--store", engine.url(), "--lease", "60s", *_ALONE, command=quick) as served:
             assert 200 == put_world(served)
             os.kill(engine.pid, signal.SIGSTOP)
             try:

@@ -12,7 +12,7 @@ import pytest
 from tests.commands import FEW_PLUGINS, environment, finished
 from tests.conftest import Tool
 from tests.live.pages import Page, run_bash
-from tests.live.processes import command
+from tests.live.processes import quick
 
 pytestmark = pytest.mark.live
 
@@ -98,7 +98,7 @@ def test_the_smoke_test_finds_an_outage(tool: Tool) -> None:
     tool("curl")
     script = FOLDER / "shell" / "smoke.sh"
 
-    done = finished(command("run", "--scenario", "outage", "--", script), env=environment())
+    done = finished(quick("run", "--scenario", "outage", "--", script), env=environment())
 
     assert 1 == done.returncode
     told = "FAILED without credentials nobody reads: status 503 instead of 401: "

@@ -19,7 +19,7 @@ from requests_oauthlib import OAuth1
 from tests.conftest import Tool
 from tests.live.clients import REAL, Redirect
 from tests.live.pages import Page, run_bash
-from tests.live.processes import serving
+from tests.live.processes import quick, serving
 from tests.live_servers import LiveWorld
 from tests.support import NORTHBIKE
 from tests.waits import PATIENCE
@@ -227,7 +227,7 @@ class TestPage:
 
     def test_commands(self, tmp_path: Path) -> None:
         """The commands work one after the other, and show what the page says."""
-        with serving() as served:
+        with serving(command=quick) as served:
             script = "\n".join(PAGE.blocks("bash")).replace("http://127.0.0.1:8080", served.url)
             done = run_bash(f"export MOCK_PLATFORM_URL={served.url}\n{script}", tmp_path)
 

@@ -11,6 +11,7 @@ import pytest
 from docs.generators.clients import FILE, write_node
 from mock_platform.core.jsonio import loads
 from tests.commands import environment, finished
+from tests.live.processes import quick
 
 pytestmark = pytest.mark.live
 
@@ -30,7 +31,7 @@ print(client.create_tweet(text="Fresh").data["id"])
 def test_the_first_test_passes(tmp_path: Path) -> None:
     """The program reaches the sandbox with its keys, unchanged."""
     (tmp_path / "bot.py").write_text(BOT)
-    command = [sys.executable, "-m", "mock_platform", "fit", "--format", "json", str(tmp_path)]
+    command = quick("fit", "--format", "json", tmp_path)
     told = json.loads(finished(command, env=environment(), check=True).stdout)
     (tmp_path / "test_with_sandbox.py").write_text(told["summary"]["first_test"])
 

@@ -18,6 +18,7 @@ from tests.live.test_posts_and_users import (
     test_users,
 )
 from tests.live_servers import LiveServer, serving
+from tests.prepared_commands import PreparedCommands
 
 pytestmark = [
     pytest.mark.live,
@@ -34,9 +35,11 @@ __all__ = [
 
 
 @pytest.fixture(scope="module", params=["workers", "engine"])
-def live_server(request: pytest.FixtureRequest) -> Iterator[LiveServer]:
+def live_server(
+    request: pytest.FixtureRequest, prepared_commands: PreparedCommands
+) -> Iterator[LiveServer]:
     """`mock-platform serve` with two processes, or on an engine, in place of the usual one."""
-    if request.param == "workers":
-        yield from serving("--workers", "2")
-    else:
-        yield from serving("--store", request.getfixturevalue("engine").url())
+    options = ("--workers", "2")
+    if request.param == "engine":
+        options = ("--store", request.getfixturevalue("engine").url())
+    yield from serving(*options, command=prepared_commands.command)

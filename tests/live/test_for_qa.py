@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.live.pages import Page, run_bash_of_a_stranger
 from tests.live.processes import Served
+from tests.prepared_commands import PreparedCommands
 
 pytestmark = pytest.mark.live
 
@@ -34,11 +34,12 @@ def test_every_block_is_tried() -> None:
     assert {"console", "bash", "python"} == PAGE.languages
 
 
-def test_the_commands_work_one_after_the_other(served: Served, tmp_path: Path) -> None:
+def test_the_commands_work_one_after_the_other(
+    prepared_commands: PreparedCommands, served: Served, tmp_path: Path
+) -> None:
     """From the first call that works to the refusal of one's own scenario."""
     script = "\n".join(PAGE.blocks("bash")).replace("http://127.0.0.1:8080", served.url)
-    (tmp_path / ".venv").mkdir()
-    (tmp_path / ".venv" / "bin").symlink_to(Path(sys.executable).parent)
+    prepared_commands.make_environment(tmp_path / ".venv")
     done = run_bash_of_a_stranger(check_at_the_end(script), tmp_path)
 
     assert 0 == done.returncode, done.stderr

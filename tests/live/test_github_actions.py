@@ -8,7 +8,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +24,7 @@ from mock_platform.cli.main import group
 from tests.conftest import Tool
 from tests.live.conftest import NodeProject
 from tests.live.pages import ROOT, run_bash
-from tests.live.processes import serving
+from tests.live.processes import quick, serving
 from tests.live.test_examples import FOLDER as EXAMPLES
 from tests.live.test_examples import QUIET
 from tests.waits import PATIENCE
@@ -114,7 +113,7 @@ def started_action(folder: Path, options: str = "") -> Iterator[dict[str, str]]:
     """The environment after the action; this checkout's command is what it would install."""
     place = folder / "mock-platform"
     (place / "bin").mkdir(parents=True)
-    (place / "bin" / "mock-platform").symlink_to(Path(sys.executable).parent / "mock-platform")
+    (place / "bin" / "mock-platform").symlink_to(str(shutil.which("mock-platform")))
     done = run_step("Start mock_platform", folder, OPTIONS=options)
     assert 0 == done.returncode, done.stdout + done.stderr
     try:
@@ -299,7 +298,7 @@ def test_the_container_job(project: Path, tool: Tool) -> None:
     tool("curl")
     service = JOBS["container"]["services"]["sandbox"]
 
-    with serving("--host", "0.0.0.0", **service["env"]) as served:
+    with serving("--host", "0.0.0.0", **service["env"], command=quick) as served:
         _, smoke, tests = run_job("container", project, MOCK_PLATFORM_URL=served.url)
 
     assert smoke.endswith("ok     the world is dropped (204)\n")
@@ -324,7 +323,7 @@ def test_the_gate_job(project: Path, tool: Tool) -> None:
     step = next(step for step in JOBS["gate"]["steps"] if "mock-platform" in step.get("uses", ""))
     place = project / "mock-platform" / "bin"
     place.mkdir(parents=True)
-    (place / "mock-platform").symlink_to(Path(sys.executable).parent / "mock-platform")
+    (place / "mock-platform").symlink_to(str(shutil.which("mock-platform")))
     summary = {"GITHUB_STEP_SUMMARY": str(project / "summary.md")}
     name = "Verify with mock_platform"
 

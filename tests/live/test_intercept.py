@@ -22,6 +22,7 @@ from mock_platform.core.auth.tester_access import environment
 from mock_platform.serving import proxy as tunnels
 from tests.commands import finished
 from tests.conftest import Tool
+from tests.live.processes import quick
 from tests.live.sandboxes import starting
 from tests.support_receiver import unused_port
 from tests.waits import PATIENCE
@@ -281,8 +282,8 @@ def test_further_hosts(platform: MockPlatform, tmp_path: Path) -> None:
         answer = requests.get("https://api.gateway.example/2/openapi.json", timeout=PATIENCE)
     file = tmp_path / "hosts.txt"
     file.write_text("# ours\n\ngateway.example # the one in front\n")
-    run = [sys.executable, "-m", "mock_platform", "run", "--intercept", "--intercept-hosts", file]
-    ran = finished([*map(str, run), "--", "curl", "-sSf", "https://gateway.example/2/openapi.json"])
+    run = quick("run", "--intercept", "--intercept-hosts", file)
+    ran = finished([*run, "--", "curl", "-sSf", "https://gateway.example/2/openapi.json"])
 
     assert 200 == answer.status_code
     assert (0, "3.1.0") == (ran.returncode, json.loads(ran.stdout)["openapi"]), ran.stderr
@@ -292,7 +293,7 @@ def test_names_that_are_no_hosts(platform: MockPlatform, tmp_path: Path) -> None
     """An address instead of a name is refused, in a file with its line and column."""
     file = tmp_path / "hosts.txt"
     file.write_text("good.example\n  https://gateway.example/2\n")
-    base = [sys.executable, "-m", "mock_platform", "hosts", "--intercept-hosts"]
+    base = quick("hosts", "--intercept-hosts")
 
     refused = finished([*base, str(file)])
 
@@ -334,7 +335,7 @@ def test_the_environment_is_as_before(platform: MockPlatform) -> None:
 
 def test_run_and_serve(tmp_path: Path) -> None:
     """`run --intercept` leads its command to the proxy; `--allow-host` alone is refused."""
-    run = [sys.executable, "-m", "mock_platform", "run"]
+    run = quick("run")
     program = [sys.executable, str(PROGRAMS / "with_requests.py")]
 
     ran = finished([*run, "--intercept", "--", *program])

@@ -29,7 +29,7 @@ def measure_memory(pids: list[int]) -> int:
 
 def test_refused_bodies_do_not_stay_in_memory() -> None:
     """The journal keeps up to 16 MB of them, and nothing else does."""
-    body = b'{"text":[' + b",".join([b"1234567"] * 200_000) + b',"' + b"a" * 2_000_000 + b'"]}'
+    body = b'{"text":[' + b",".join([b"1234567"] * 80_000) + b',"' + b"a" * 3_000_000 + b'"]}'
     headers = {"Authorization": f"Bearer {USER_TOKEN}", "Content-Type": "application/json"}
     with serving("--journal-bytes", "16M") as served, requests.Session() as session:
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.processes import Served, serving
+from tests.live.processes import Served, quick, serving
 from tests.waits import PATIENCE
 
 pytestmark = [
@@ -27,7 +27,9 @@ _ESTABLISHED = "01"
 @pytest.fixture
 def served() -> Iterator[Served]:
     """A server of two processes that allow one connection each."""
-    with serving("--workers", 2, "--max-connections", 1, "--store", "memory") as found:
+    with serving(
+        "--workers", 2, "--max-connections", 1, "--store", "memory", command=quick
+    ) as found:
         yield found
         assert 0 == found.stop()
 

@@ -20,6 +20,7 @@ from mock_platform.cli.main import group
 from mock_platform.settings import ConnectionSettings
 from tests.commands import environment, finished
 from tests.conftest import Tool
+from tests.live.processes import quick
 
 pytestmark = pytest.mark.live
 
@@ -28,7 +29,7 @@ PYTHON_PROGRAM = PROGRAMS / "past_the_proxy.py"
 HOOKED = ("requests", "prepared", "own_file", "httpx", "aiohttp", "httplib2")
 """Libraries that what runs at Python's start leads here, on any system."""
 ADDRESS = "https://api.x.com/2/openapi.json"
-RUN = [sys.executable, "-m", "mock_platform", "run", "--intercept", "--explain", "--"]
+RUN = quick("run", "--intercept", "--explain", "--")
 MISSING = "has no hosts file of its own"
 OTHERS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "curl": (("curl",), ("--noproxy", "*", "-sS", "-o", os.devnull, "-w", "%{http_code}", ADDRESS)),
@@ -198,7 +199,7 @@ def test_where_the_system_does_not_allow_it() -> None:
     """The command runs with the proxy alone; the reason is said, and what cannot be seen."""
     code = (
         "import platform, sys; platform.machine = lambda: 'other'; from mock_platform.cli.main "
-        f"import main; sys.argv[1:] = {[*RUN[3:], 'echo', 'done']}; main()"
+        f"import main; sys.argv[1:] = {[*RUN[1:], 'echo', 'done']}; main()"
     )
 
     ran = finished([sys.executable, "-c", code])

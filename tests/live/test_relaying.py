@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import socket
 import subprocess
 import sys
@@ -14,7 +12,7 @@ import pytest
 import requests
 
 from tests.engine import EngineServer
-from tests.live.processes import serving
+from tests.live.processes import quick, serving
 from tests.live.relaying import FORGED
 from tests.support import BEARER
 from tests.waits import PATIENCE
@@ -73,8 +71,8 @@ def test_who_takes_the_port_of_a_dead_process_is_taken_for_nobody(
     dead_port, living_port = choose_port(), choose_port()
     shared = "--store", engine.url(), "--workers", 1, "--lease", "5s"
     with (
-        serving(*shared, "--advertise", f"127.0.0.1:{dead_port}") as dead,
-        serving(*shared, "--advertise", f"127.0.0.1:{living_port}") as living,
+        serving(*shared, "--advertise", f"127.0.0.1:{dead_port}", command=quick) as dead,
+        serving(*shared, "--advertise", f"127.0.0.1:{living_port}", command=quick) as living,
     ):
 
         def ask() -> requests.Response:
@@ -85,8 +83,7 @@ def test_who_takes_the_port_of_a_dead_process_is_taken_for_nobody(
         made = requests.put(f"{dead.url}/_mock/worlds/w1", timeout=PATIENCE)
         assert 200 == made.status_code
         assert 200 == ask().status_code  # the living process knows now where the world is
-        os.kill(dead.process.pid, signal.SIGKILL)
-        dead.process.wait(PATIENCE)
+        dead.kill()
         with attacking(dead_port, living_port, way) as attacker:
             attacker.wait_for("listening")
             answer = ask()

@@ -20,7 +20,7 @@ from mock_platform import MockPlatform, __version__
 from mock_platform.cli.main import group
 from mock_platform.serving.http.tls import TlsMaterial
 from tests.commands import environment, finished
-from tests.live.processes import Served, command, ended, serving
+from tests.live.processes import Served, command, ended, quick, serving
 from tests.loops import at_once
 from tests.support import HARBOR, bearer
 from tests.waits import PATIENCE
@@ -74,16 +74,17 @@ def under_load(url: str) -> Iterator[None]:
 # -- READY ---------------------------------------------------------------------------------------
 
 
-def test_ready_says_where_everything_is(served: Served) -> None:
+def test_ready_says_where_everything_is() -> None:
     """One line of JSON with exactly the promised keys; whoever connects is answered."""
-    url = served.url
+    with serving() as served:
+        url = served.url
 
-    assert served.ready == {
-        "url": url, "sandbox": f"{url}/sandbox", "control": f"{url}/_mock",
-        "pid": served.process.pid, "version": __version__,
-    }  # fmt: skip
-    assert url.startswith("http://127.0.0.1:")
-    assert requests.get(f"{url}/_mock/health", timeout=PATIENCE).json()["status"] == "ok"
+        assert served.ready == {
+            "url": url, "sandbox": f"{url}/sandbox", "control": f"{url}/_mock",
+            "pid": served.process.pid, "version": __version__,
+        }  # fmt: skip
+        assert url.startswith("http://127.0.0.1:")
+        assert requests.get(f"{url}/_mock/health", timeout=PATIENCE).json()["status"] == "ok"
 
 
 def test_it_ends_with_the_program_that_started_it(tmp_path: Path) -> None:
@@ -209,13 +210,13 @@ def test_a_clean_stop_loses_nothing(tmp_path: Path, durability: str, number: int
     """
     args = ("--store", f"tinydb:{tmp_path / 'state.json'}", "--durability", durability)
     moment = "2027-01-01T00:00:00.000Z"
-    with serving(*args) as served:
+    with serving(*args, command=quick) as served:
         put(served, "users", USER)
         requests.put(f"{served.url}/_mock/worlds/w1", json={"from": "default"}, timeout=PATIENCE)
         freeze = {"action": "freeze", "to": moment}
         requests.put(f"{served.url}/~w1/_mock/clock", json=freeze, timeout=PATIENCE)
         with under_load(served.url):
-            served.process.send_signal(number)
+            os.kill(served.pid, number)
             assert served.stop(number) == 0  # a second signal does not cut it short
 
     with TinyDB(tmp_path / "state.json") as file:
@@ -230,7 +231,7 @@ def test_a_clean_stop_loses_nothing(tmp_path: Path, durability: str, number: int
 def test_a_store_in_use_is_status_4(tmp_path: Path) -> None:
     """A second server on the same file is kept out, and the message names the first one."""
     store = f"tinydb:{tmp_path / 'state.json'}"
-    with serving("--store", store) as served:
+    with serving("--store", store, command=quick) as served:
         result = refused("serve", "--port", 0, "--store", store)
 
         assert result.exit_code == 4
@@ -242,7 +243,7 @@ def test_a_store_in_use_is_status_4(tmp_path: Path) -> None:
 
 def test_every_interface_wants_a_control_token() -> None:
     """On 0.0.0.0 a token is made up, printed in READY and in the log, and needed."""
-    with serving("--host", "0.0.0.0") as served:
+    with serving("--host", "0.0.0.0", command=quick) as served:
         token = served.ready["control_token"]
         url = f"{served.url}/_mock/credentials"
 
@@ -258,7 +259,7 @@ def test_every_interface_wants_a_control_token() -> None:
 
 def test_a_token_of_ones_own_is_not_repeated() -> None:
     """Who chose the token knows it; READY does not spread it."""
-    with serving("--host", "0.0.0.0", "--control-token", "open-sesame") as served:
+    with serving("--host", "0.0.0.0", "--control-token", "open-sesame", command=quick) as served:
         assert "control_token" not in served.ready
         sent = {"X-Mock-Control-Token": "open-sesame"}
         answer = requests.get(f"{served.url}/_mock/health", headers=sent, timeout=PATIENCE)
@@ -271,7 +272,7 @@ def test_a_token_of_ones_own_is_not_repeated() -> None:
 def test_https_names_its_authority(tmp_path: Path) -> None:
     """READY holds the file to trust; a kept authority is the same at the next start."""
     kept = TlsMaterial.generate(("127.0.0.1",), tmp_path).ca.read_text()
-    with serving("--tls", "--tls-folder", tmp_path) as served:
+    with serving("--tls", "--tls-folder", tmp_path, command=quick) as served:
         authority = Path(served.ready["ca"])
         answer = requests.get(f"{served.url}/_mock/health", verify=str(authority), timeout=PATIENCE)
 
@@ -301,7 +302,7 @@ def test_the_log_can_be_json() -> None:
 
     `--server` named one of two servers; it is accepted, and reported to change nothing.
     """
-    with serving("--log-format", "json", "--server", "granian") as served:
+    with serving("--log-format", "json", "--server", "granian", command=quick) as served:
         requests.get(f"{served.url}/12/nowhere", headers=bearer(), timeout=PATIENCE)
         line = json.loads(served.wait_for_log("/12/nowhere"))
         hint = json.loads(served.wait_for_log("Try: "))
@@ -334,7 +335,7 @@ def test_changed_fixtures_are_loaded_again(tmp_path: Path) -> None:
     """
     file = tmp_path / "users.json"
     file.write_text(json.dumps([USER]))
-    with serving("--fixtures", tmp_path, "--watch") as served:
+    with serving("--fixtures", tmp_path, "--watch", command=quick) as served:
         requests.put(f"{served.url}/_mock/worlds/old", timeout=PATIENCE)
         put(served, "users", {"id": "10", "screen_name": "ten", "name": "Ten"})
         file.write_text('[{"id": "9"}]')
@@ -461,7 +462,7 @@ def test_run_passes_signals_on() -> None:
 
 def test_two_servers_live_side_by_side(served: Served) -> None:
     """Nothing of one server is in the other, and neither minds."""
-    with serving() as other:
+    with serving(command=quick) as other:
         put(other, "users", USER)
 
         assert "nine" in names(other)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -42,7 +41,7 @@ def test_the_example_for_java(tool: Tool, tmp_path: Path) -> None:
     command = [tool("javac"), "-J-XX:TieredStopAtLevel=1", "-Xlint:all", "-Werror"]
     compiled = finished([*command, "-d", tmp_path, *sources])
     assert compiled.returncode == 0, compiled.stderr
-    env = environment(MOCK_PLATFORM_COMMAND=f"{sys.executable} -m mock_platform")
+    env = environment(MOCK_PLATFORM_COMMAND=str(shutil.which("mock-platform")))
 
     ran = finished([tool("java"), "-cp", tmp_path, "Run", "AccountsTest"], env=env)
 

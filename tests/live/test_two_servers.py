@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from mock_platform.cli.main import group
 from tests.engine import EngineServer
-from tests.live.processes import Served, serving
+from tests.live.processes import Served, quick, serving
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
@@ -45,8 +45,8 @@ def servers(store: str, advertised: int) -> Iterator[tuple[Served, Served]]:
     """
     reached = "--workers", 1, "--advertise", f"127.0.0.1:{advertised}", "--intercept"
     with (
-        serving("--store", store, *reached) as first,
-        serving("--store", store, "--workers", 2) as second,
+        serving("--store", store, *reached, command=quick) as first,
+        serving("--store", store, "--workers", 2, command=quick) as second,
     ):
         yield first, second
         assert 0 == second.stop()
@@ -180,7 +180,7 @@ def test_streams_and_faults_pass(servers: tuple[Served, Served]) -> None:
 @pytest.fixture
 def leaving(servers: tuple[Served, Served], store: str) -> Iterator[tuple[Served, str]]:
     """A third server that is about to end, and the path of a record in a world that it has."""
-    with serving("--store", store, "--workers", 1) as third:
+    with serving("--store", store, "--workers", 1, command=quick) as third:
         client, world = Client(third), f"of{third.ready['pid']}"
         assert client.ask("PUT", f"/_mock/worlds/{world}").ok
         path = f"/~{world}/_mock/state/users/900"
@@ -195,8 +195,7 @@ def test_a_server_that_is_killed_is_replaced(
     """The next one that is asked answers after the lease, and lists go on."""
     (third, path), second = leaving, Client(servers[1])
     assert "nine" == second.read(path)["screen_name"]
-    third.process.kill()
-    third.process.wait()
+    third.kill()
     assert second.read("/_mock/coverage")
     assert "nine" == second.read(path)["screen_name"]
     worlds = second.read("/_mock/worlds")["worlds"]
@@ -213,7 +212,7 @@ def test_a_server_that_hangs_is_replaced(
     assert "nine" == second.read(path)["screen_name"]
     third.pause()
     assert "nine" == second.read(path)["screen_name"]
-    third.process.kill()
+    third.kill()
 
 
 def test_a_server_that_ends_well_loses_no_request(

@@ -18,7 +18,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from mock_platform import MockPlatform
 from mock_platform.cli.main import group
-from tests.live.processes import Served, serving
+from tests.live.processes import Served, quick, serving
 from tests.support import bearer
 from tests.waits import PATIENCE
 
@@ -34,7 +34,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server of two processes, with a folder of scenarios."""
     folder = tmp_path_factory.mktemp("scenarios")
     (folder / "first.yaml").write_text(f"name: first\n{SCENARIO}")
-    with serving(*ALONE, "--workers", 2, "--scenario", folder) as found:
+    with serving(*ALONE, "--workers", 2, "--scenario", folder, command=quick) as found:
         yield found
         assert 0 == found.stop()
 
@@ -245,7 +245,7 @@ def test_more_processes_find_all_worlds_and_fewer_are_refused(tmp_path: Path) ->
     with MockPlatform.start(store=store[1]) as alone:
         for number in range(3):
             alone.world(f"early{number}")
-    with serving(*store, "--workers", 2) as served:
+    with serving(*store, "--workers", 2, command=quick) as served:
         for number in range(3):
             path = f"/~early{number}/_mock/state/users/9"
             assert ask(served, "PUT", path, json=USER).ok
@@ -254,7 +254,7 @@ def test_more_processes_find_all_worlds_and_fewer_are_refused(tmp_path: Path) ->
     refused = CliRunner().invoke(group, ["serve", "--port", "0", *store])
     assert 4 == refused.exit_code
     assert "Start with --workers 2" in refused.stderr
-    with serving(*store, "--workers", 3) as served:
+    with serving(*store, "--workers", 3, command=quick) as served:
         names = {world["name"] for world in ask(served, "GET", "/_mock/worlds").json()["worlds"]}
         wanted = {f"{kind}{number}" for kind in ("early", "late") for number in range(3)}
         assert wanted | {"default"} == names

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import requests
 
-from tests.live.processes import Served, serving
+from tests.live.processes import Served, quick, serving
 from tests.live_servers import STORE
 from tests.verification.compare.servers import Differing, differing, each, on
 from tests.waits import PATIENCE
@@ -29,7 +29,7 @@ def other() -> Iterator[Differing]:
 @pytest.fixture(scope="module")
 def served(other: Differing) -> Iterator[Served]:
     """A server of two processes with a proxy, whose worlds live in both."""
-    with serving("--workers", 2, "--intercept", "--shadow", other.url) as found:
+    with serving("--workers", 2, "--intercept", "--shadow", other.url, command=quick) as found:
         for world in WORLDS[1:]:
             assert requests.put(f"{found.url}/_mock/worlds/{world}", timeout=PATIENCE).ok
         yield found

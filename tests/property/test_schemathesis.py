@@ -114,9 +114,10 @@ class Caller:
         is_stream = operation.label in self._streams
         checks = [not_a_server_error, status_code_conformance] if is_stream else CHECKS
 
-        # What does not fit differs most in bodies; of queries, one of each operation shows it all.
+        # What does not fit differs most in bodies; of queries, one of each operation shows it all,
+        # and so does one call at each further path of an operation.
         is_query = mode is GenerationMode.NEGATIVE and not list(operation.body)
-        count = 1 if is_query else self._examples
+        count = 1 if is_query or operation.label in self._aliases else self._examples
 
         @examples(count, suppress_health_check=list(HealthCheck))
         @given(case=strategy)

@@ -34,7 +34,7 @@ from tests.world.killing import fork_children, say
 WORLDS = ("w1", "w2", "w3")
 SCENARIOS = Path(__file__).with_name("crash_scenarios")
 MOST_RECORDS = 40
-"""Tables of the fixtures with more are left out."""
+"""Tables of the fixtures with more are left out of worlds that are killed."""
 FREEZE = datetime(2026, 11, 20, 12, tzinfo=UTC)
 OWN = {
     "rules": [
@@ -52,13 +52,13 @@ def settings(store: str) -> Settings:
     return Settings(store=store, freeze=FREEZE, scenarios=(str(SCENARIOS),))
 
 
-def load_few() -> Base:
-    """The fixtures without the long tables: after each kill all worlds are read again."""
+def load_few(most: int = MOST_RECORDS) -> Base:
+    """The fixtures without tables of more records: after each kill all worlds are read again."""
     base = load_base(settings("memory"))
     few = {
         name: {key: row.record for key, row in rows.items()}
         for name, rows in base.rows.items()
-        if len(rows) <= MOST_RECORDS
+        if len(rows) <= most
     }
     return Base(few, {at: moments for at, moments in base.relative.items() if at[0] in few})
 

@@ -132,9 +132,8 @@ def test_other_keyword(client: Client) -> None:
     answers = [client.happen() for _ in range(3)]
 
     assert [] == answers[0]["outlets"]
-    assert any(
-        "'zeppelin' is not in what the payload says" in text for text in answers[0]["why_not"]
-    )
+    reason = "'zeppelin' is not in what the payload says"
+    assert any(reason in text for text in answers[0]["why_not"])
     assert 3 == len({each["activity"]["payload"]["name"] for each in answers})
 
 
