@@ -62,7 +62,7 @@ class DeliverySettings:
     """
 
     timeout: float = 10.0
-    """Seconds to wait for the answer of a receiver (public facts, section 6)."""
+    """Seconds to wait for the answer of a receiver."""
     attempts: int = 3
     """Maximum number of attempts for one event; then the job is incomplete."""
     backoff: float = 0.2

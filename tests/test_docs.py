@@ -66,6 +66,17 @@ def test_the_pages_of_the_click_lesson_are_there() -> None:
     assert {200} == {client.get(address).status_code for address in addresses}
 
 
+def test_every_header_is_documented() -> None:
+    """Each header of our own is in the tables of the page of the control plane."""
+    text = (DOCS / "control-plane.md").read_text("utf-8")
+    section = text.partition("\n## Headers\n")[2].partition("\n## ")[0]
+    sources = [path.read_text("utf-8") for path in (ROOT / "mock_platform").rglob("*.py")]
+    headers = {name for each in sources for name in re.findall(r"X-Mock-[A-Z][A-Za-z-]+", each)}
+
+    assert len(headers) > 10
+    assert set() == {name for name in headers if f"`{name}" not in section}
+
+
 def test_every_control_route_is_documented() -> None:
     """Each route of the control plane is in its page, with its method."""
     text = (DOCS / "control-plane.md").read_text("utf-8")

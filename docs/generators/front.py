@@ -21,8 +21,8 @@ Made by `make docs` from the order of the site and the first sentence of each pa
 
 New here? [The README](../README.md) says what this is and installs it, [a tour](tour.md) shows
 everything once, and [the glossary](glossary.md) has the words, also what *document A* and
-*document B* are. `mock-platform docs` prints these pages, `mock-platform docs --open` opens them
-as a site with a search.
+*document B* are. `mock-platform docs` lists the pages, `mock-platform docs PAGE` prints one, and
+`mock-platform docs --open` opens them as a site with a search.
 """
 
 

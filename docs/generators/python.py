@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from mock_platform import settings
 from mock_platform.client import interface, platform, world_parts
+from mock_platform.client.testing import case, webhook_receiver
 from mock_platform.scenario import failures
 from mock_platform.serving import app
 from mock_platform.serving.in_process import session
@@ -27,7 +28,9 @@ with MockPlatform.start() as platform:
 `MockPlatform.start()` and `MockPlatform.connect()` return a [`PlatformFace`](#platformface), which
 is also the world `default`; `platform.world(name)` returns a [`WorldFace`](#worldface). A world
 has a [clock](#clockface), a [journal](#journalface) and [records](#stateface). The
-pytest fixtures and markers are in [for test authors](for-test-authors.md).
+pytest fixtures and markers are in [for test authors](for-test-authors.md); what suites with
+[unittest](#platformmixin) and [receivers of webhooks](#webhookreceiver) use is imported from
+`mock_platform.testing`. [The command line](command-line.md#serve) explains each setting.
 """
 _SHOWN = (
     (platform, "MockPlatform"),
@@ -45,6 +48,9 @@ _SHOWN = (
     (session, "WsgiAdapter"),
     (app, "create_app"),
     (failures, "failures"),
+    (case, "PlatformMixin"),
+    (webhook_receiver, "WebhookReceiver"),
+    (webhook_receiver, "ReceivedDelivery"),
 )
 """Modules with what is stable in them, in the order of the page."""
 _LISTS = ("Args:", "Returns:", "Yields:", "Raises:")

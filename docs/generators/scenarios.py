@@ -83,10 +83,11 @@ Made by `make docs` from the files in `scenarios/`; do not edit.
 
 COUNT failures and other unusual behaviours that you can activate:
 
-- for all requests in a world: `POST /_mock/scenarios/NAME/activate` (parameters as
+- for all requests in a world: `mock-platform on NAME KEY=VALUE`, the page *Scenarios* of
+  [the console](console.md), or `POST /_mock/scenarios/NAME/activate` (parameters as
   `{"parameters": {…}}`),
 - from the start of a server: `serve --scenario NAME`,
-- in Python: `platform.activate("NAME", …)`,
+- in Python: `platform.activate("NAME", …)`, for a test `@pytest.mark.mock_scenario("NAME", …)`,
 - for a single request: the header `X-Mock-Scenario: NAME`.
 
 If a parameter is `null`, it restricts nothing, or its value is taken from the request. Each

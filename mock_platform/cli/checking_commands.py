@@ -50,7 +50,7 @@ def check(
 
     A PATH may also be a file mock-platform.toml; without PATH, it is the one of this folder or
     above. Fixtures are added to those named before. Exit status 1 if there is any fault. Warnings
-    are about what is valid, but hardly what was meant; they go to standard error.
+    are about what is valid but probably not meant; they go to standard error.
     """
     with load_operations():
         from mock_platform.cli.checking import check_files
@@ -158,7 +158,7 @@ def diff(
     fail_on: Literal["breaking", "dangerous", "any", "none"],
     out: Path | None,
 ) -> None:
-    """Compare two contracts, and say for each change what clients feel.
+    """Compare two contracts, and say how each change affects clients.
 
     OLD and NEW are files of `mock-platform contract`, or OpenAPI 3 documents in JSON or YAML.
     Without NEW, OLD is compared with the contract of this package. With --as-of A --as-of B, what

@@ -152,17 +152,17 @@ def _read_step(
 @server_options
 @click.option("--follow/--no-follow", "-f", help="Wait for more, until interrupted.")
 @click.option("--operation", metavar="ID", help="Only this operation.")
-@click.option("--status", metavar="STATUS", help="Only answers with this status, or such as 4xx.")
+@click.option("--status", metavar="STATUS", help="Only this status, or a class such as 4xx.")
 @click.option("--method", metavar="METHOD", help="Only this method, in any case.")
 @click.option("--path", metavar="TEXT", help="Only addresses that contain this.")
 @click.option("--rule", metavar="NAME", help="Only where this scenario acted; NAME/0 for one rule.")
-@click.option("--ended", type=click.Choice(HOWS), help="Only answers that ended so at the client.")
+@click.option("--ended", type=click.Choice(HOWS), help="Only answers that ended like this.")
 @click.option(
     "--limit", type=click.IntRange(min=0), default=20, show_default=True,
     help="The newest N that match.",
 )  # fmt: skip
 @make_format_option(
-    "text", "json", help="A line each for people, or the entry of the journal as one line of JSON."
+    "text", "json", help="A line for each request, or each entry of the journal as a line of JSON."
 )
 def requests(
     *,
@@ -191,7 +191,7 @@ def requests(
 @click.option(
     "--by", type=click.Choice(["operation", "test", "app", "day"]), default="operation",
     show_default=True,
-    help="What the sums are for. By test: all worlds of the server, a test having its own.",
+    help="What the sums are for. A test has a world of its own, so `test` lists all worlds.",
 )  # fmt: skip
 @make_format_option("text", "json", help="A table for people, or the answer of /_mock/costs.")
 def costs(*, by: By, format: Literal["text", "json"], **server: Any) -> None:
@@ -274,8 +274,8 @@ def worlds(**server: Any) -> None:
 def mcp(**server: Any) -> None:
     """Let an agent steer a running server: the Model Context Protocol on standard input and output.
 
-    A program that starts servers for its agent is given the words `mock-platform mcp`. With --world
-    the tools act on that world alone.
+    Give the program that runs your agent the command `mock-platform mcp`. With --world the tools
+    act on that world alone.
     """
     from mock_platform.cli.remote_commands import open_world, pass_messages
 

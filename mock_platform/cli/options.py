@@ -254,7 +254,7 @@ def make_only_option(name: str) -> Callable[[Command], Command]:
     """Return the option of this name that chooses operations."""
     return click.option(
         name, metavar="PATTERNS",
-        help="Count only operations whose ids match one of these patterns, such as "
+        help="Only operations whose ids match one of these patterns, such as "
              "'line_items.*,oauth*'.",
     )  # fmt: skip
 
@@ -356,7 +356,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("scenario", "Name or file of a scenario that is active from the start and after each "
                         "reset, or a folder whose scenarios become known. Repeatable.",
             field="scenarios", many=True, metavar="NAME|FILE|FOLDER"),
-    Setting("store", "Where records are kept: in memory, or in a TinyDB file.", STORE),
+    Setting("store", "Where worlds are kept: in memory, in a TinyDB file, or on a Redis server.",
+            STORE),
     Setting(
         "durability",
         "What the store's file contains after a crash: the last snapshot, every write unless the "

@@ -136,7 +136,8 @@ def assumptions(*, format: str) -> None:
 def failures(*, pattern: str, status: tuple[int, ...], network: bool, format: str) -> None:
     """List the documented failures of the operations whose ids match PATTERN.
 
-    PATTERN may be several, such as 'line_items.*,oauth*'. `on ID` lets the next call fail so.
+    Commas separate several patterns: 'line_items.*,oauth*'. `mock-platform on ID` lets the next
+    call fail in this way.
     """
     with load_operations():
         from mock_platform.cli.listing import failures_text

@@ -103,8 +103,8 @@ def diff(
 ) -> None:
     """Compare another server, or what was recorded, with this sandbox.
 
-    With --base-url sends requests that only read, signed with your credentials. Exit status 1 if
-    anything differs.
+    With --base-url it sends requests that change nothing, signed with your credentials. Exit status
+    1 if anything differs that is not accepted.
     """
     from mock_platform.cli.comparing import (
         Acceptance,
@@ -173,7 +173,7 @@ def record(
 ) -> None:
     """Run CMD against the real service, record its requests, and exit with the status of CMD.
 
-    Secrets are replaced in every spelling by placeholders, which show what was the same.
+    Secrets are replaced by placeholders, in every spelling; the same secret has the same one.
     """
     from mock_platform.cli.recording import RecordOptions, record_command
 
@@ -229,8 +229,8 @@ def import_(
 ) -> None:
     """Turn recorded traffic into a folder of fixtures and scenarios.
 
-    A sandbox that serves the folder answers the recorded requests as recorded. Whatever cannot be
-    turned into something is listed with the reason.
+    A sandbox that serves the folder answers the recorded requests as recorded. What cannot
+    become part of it is listed with the reason.
     """
     with load_operations():
         from mock_platform.cli.recording import import_file
@@ -244,7 +244,7 @@ def import_(
 @click.command(cls=CheckedCommand)
 @click.option(
     "--against", metavar="URL|FOLDER",
-    help="Other facts: a folder or file of recordings, or a server to ask what the facts ask.  "
+    help="Other facts: a folder or file of recordings, or a server that gets their requests.  "
          "[default: the facts of the package]",
 )  # fmt: skip
 @make_format_option("text", "json")

@@ -325,7 +325,7 @@ def run(**values: Any) -> None:
     """Run CMD with a server on a free port, and exit with the status of CMD.
 
     The environment of CMD contains MOCK_PLATFORM_URL, MOCK_PLATFORM_SANDBOX_URL and the test
-    credentials. If CMD succeeds and the run is not as it should be, the status is 1.
+    credentials. If CMD succeeds and a check of the run fails, the status is 1.
     """
     _run("mock-platform run", values)
 

@@ -138,14 +138,14 @@ class WorldFace(Protocol):
     ) -> dict[str, Any]:
         """Make records in one step; return the answer of `PUT /_mock/make`: `made`, `ids`.
 
-        `fields` are what all of them have. A reference may be named without `_id`, and have a key,
-        a list of keys, which are taken in turn, or a mapping: the fields of a record that is made
+        All of them have these `fields`. A reference may be named without `_id`; its value is a key,
+        a list of keys, which are used in turn, or a mapping: the fields of a record that is made
         for it. `spread` is how long ago the oldest was created, such as `"30d"`. What is left out
         is drawn; the same `seed` draws the same.
 
         Raises:
             UnknownTable: No table has this name.
-            BadRecord: The count or a field cannot be; nothing was made.
+            BadRecord: The count or a field is not allowed; nothing was made.
             TypeError: A field has no JSON form, or `seed` is not an integer.
         """
 
@@ -172,9 +172,9 @@ class WorldFace(Protocol):
     def authorize(self, asked: str, *, user: str | None = None, deny: bool = False) -> str:
         """Let a user answer an app without the pages; the first user unless `user` names another.
 
-        `asked` is a request token, for which the verifier or PIN is returned; or the address to
-        which the app sends its user, also of OAuth 2.0, for which the address is returned to which
-        the browser would be sent. So is a denial; it is empty for out-of-band mode.
+        For a request token, the verifier or PIN is returned. For the address to which the app sends
+        its user, of either OAuth, and for a denial, the address is returned to which the browser
+        would be sent; it is empty in out-of-band mode.
 
         Raises:
             CannotApprove: Nothing here waits for an answer to this, or the user does not exist.
@@ -244,8 +244,8 @@ class WorldFace(Protocol):
         `bearer` the bearer token of the test app. With `sandbox` the sandbox address is the base
         address. A sandbox in this process answers without a socket.
 
-        Every other host is refused before a request leaves, with the remedy: `ForeignHost`. Named
-        in `passthrough`, it is called over the network; an adapter that you mount answers for it.
+        A request for any other host raises `ForeignHost` before it leaves. Hosts in `passthrough`
+        are called over the network; an adapter that you mount answers for its host.
 
         Raises:
             MissingCredentials: The world has no credentials of this kind, or no longer.
@@ -282,8 +282,8 @@ class WorldFace(Protocol):
     def activate(self, name: ScenarioName | OwnName, /, **parameters: Any) -> None:
         """Activate a scenario, with values for its parameters; an active one starts again.
 
-        `define` returns the name of a scenario of yours; of one that the server was started with,
-        it is `OwnName("my-outage")`.
+        For a scenario of yours, `name` is what `define` returned, or `OwnName("my-outage")` if the
+        server was started with it.
 
         Raises:
             UnknownScenario: No scenario has this name.
@@ -298,12 +298,12 @@ class WorldFace(Protocol):
     def fail(self, failure: DocumentedFailure | str, *, times: int | None = 1) -> None:
         """Let an operation fail at its next call, in a way that `mock_platform.failures` lists.
 
-        `failure` may be the id of one; `times` is for how many calls, `None` for all. A call that
-        is refused anyway does not count. It is a scenario of that name, for `deactivate`.
+        `failure` may be its id; `times` is the number of calls that fail, `None` for all. A call
+        that is refused anyway does not count. `deactivate` takes the id.
 
         Raises:
             UnknownScenario: No failure has this id.
-            ValueError: It is no id of a failure.
+            ValueError: `failure` does not have the form of an id.
             BadParameters: `times` is not above 0.
             CannotPerform: The network is to fail and the server cannot do that.
         """
@@ -392,9 +392,9 @@ class WorldFace(Protocol):
     ) -> AbstractContextManager[Mapping[str, str]]:
         """Within a `with`, let programs reach the platform's real hosts in this world.
 
-        Programs of this process and its children are led to a proxy on this machine by environment
-        variables, which the block is given: `HTTPS_PROXY`, those that name whom to trust, and
-        the settings of node and Java. `hosts` are answered like the platform's own. Other hosts are
+        Environment variables lead this process and its children to a proxy on this machine:
+        `HTTPS_PROXY`, those that name whom to trust, and the settings of node and Java. `with … as`
+        returns them. `hosts` are answered like the platform's own. Other hosts are
         refused unless they are among `allow_hosts`: `HOST` for the ports 80 and 443, or
         `HOST:PORT`.
 
@@ -455,15 +455,15 @@ class PlatformFace(WorldFace, Protocol):
     ) -> WorldFace:
         """Return another world; make a missing one, from fixtures or as a copy of `source`.
 
-        A copy has the records and the clock of its source, but none of its scenarios.
-        With `freeze` its clock is stopped at that moment, at the start and after each reset.
-        With `own_credentials` its apps and tokens have keys that choose the world by themselves,
-        without a prefix or a header. With `warnings="error"` it refuses requests of which something
-        would be ignored. `names="original"` lets its clients use the platform's original names,
-        `wire="recorded"` answers as the real service was recorded where that differs from the
-        specification. With `as_of="2026-03-01"` endpoints, fields, names of events and refusals are
-        those that the release history had at that date, whatever the clock says. A world that
-        exists does not change: what it has otherwise is warned of.
+        A world that exists does not change: what it has otherwise is warned of. A copy has the
+        records and the clock of its source, but none of its scenarios. With `freeze` its clock is
+        stopped at that moment, at the start and after each reset. With `own_credentials` its apps
+        and tokens have keys that choose the world by themselves, without a prefix or a header. With
+        `warnings="error"` it refuses requests of which something would be ignored.
+        `names="original"` lets its clients use the platform's original names, `wire="recorded"`
+        answers as the real service was recorded where that differs from the specification. With
+        `as_of="2026-03-01"` endpoints, fields, names of events and refusals are those that the
+        release history had at that date, whatever the clock says.
 
         Raises:
             BadWorldName: The name is not allowed for a world.

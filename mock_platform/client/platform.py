@@ -60,11 +60,11 @@ class MockPlatform(PlatformFace):
     def open_case(path: Path | str, *, port: int = 0) -> LocalPlatform:
         """Start a server with the world that `save_case` wrote, and return its interface.
 
-        All of its requests are repeated first, from its start; `differences` of what is returned
-        says where answers are other ones than the recorded ones. `reset` returns to the start.
+        All of its requests are repeated first, from its start; `differences` says where answers
+        differ from the recorded ones. `reset` returns to the start.
 
         Raises:
-            BadCase: It is no case, is damaged or hostile, or of a later version of the package.
+            BadCase: It is no case, is damaged or hostile, or is of a later version.
             OSError: The file cannot be read.
             CannotBind: The server cannot listen on the port.
 

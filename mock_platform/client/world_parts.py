@@ -317,7 +317,7 @@ class StreamsFace(Protocol):
         """
 
     def stall(self, stream_id: str = "all", *, seconds: float) -> Sequence[str]:
-        """Let one stream, or all of them, send nothing for so many real seconds.
+        """Let one stream, or all of them, send nothing for a number of real seconds.
 
         Returns their ids.
 

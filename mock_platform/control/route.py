@@ -249,7 +249,7 @@ def body_of(route: Route, flask: Request, platform: Platform) -> Any:
         except BadJson as fault:
             raise ControlRefusal(400, f"The body is {fault}.") from fault
         repeated = [
-            (key, f"{key!r} stands more than once") for key in list_repeated_keys(data, sent)
+            (key, f"{key!r} occurs more than once") for key in list_repeated_keys(data, sent)
         ]
         if repeated:
             raise refuse_values(422, repeated, "The body cannot be used")

@@ -141,8 +141,8 @@ def _read_body(
     return list(value.items())
 
 
-_IN_BODY = "; parameters of this operation stand in the JSON body"
-_IN_FORM = "; parameters of this operation stand in a form body"
+_IN_BODY = "; parameters of this operation belong in the JSON body"
+_IN_FORM = "; parameters of this operation belong in a form body"
 _PREFIX_MAKES_FORMS = (
     "Some clients send JSON only if the path begins with /2/, so with the prefix /~NAME they send "
     "a form. Make the world with own credentials, and send them without a prefix: PUT "
@@ -346,7 +346,7 @@ def _pairs(
     pairs = list(call.query)
     if operation.location is Location.FORM and pairs and call.wire == "recorded":
         call.warn(
-            "parameters of this operation stand in a form body; those of the query were taken"
+            "parameters of this operation belong in a form body; those of the query were taken"
         )
     elif operation.location is Location.FORM:
         unread += find_unknown_parameters(pairs, frozenset(), call.path_params, _IN_FORM)
@@ -363,7 +363,7 @@ def _pairs(
         else:
             query = "" if operation.location is Location.FORM else "the query or in "
             unread += find_ignored_body(
-                call, f"parameters of this operation stand in {query}a form"
+                call, f"parameters of this operation belong in {query}a form"
             )
     # The first value of a name counts, as documented; of lists that may be repeated all values
     # count, and they become the text with commas that the field reads.

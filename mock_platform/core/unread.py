@@ -195,16 +195,16 @@ def find_unknown_parameters(
 def find_repeated_parameters(names: Sequence[str]) -> Iterator[Finding]:
     """Return parameters that were sent more than once."""
     for name in names[:_MAX_WARNINGS]:
-        text = f"parameter {quote_text(name)} stands more than once; the first value counts"
-        refused = f"the parameter {quote_text(name)} standing more than once"
+        text = f"parameter {quote_text(name)} occurs more than once; the first value counts"
+        refused = f"the parameter {quote_text(name)} occurring more than once"
         yield Finding(REPEATED_PARAMETER, text, refused)
 
 
 def find_repeated_keys(names: Sequence[str]) -> Iterator[Finding]:
     """Return keys that an object in a JSON body has more than once."""
     for name in names[:_MAX_WARNINGS]:
-        said = f"key {quote_text(name)} stands more than once in an object; the last value counts"
-        yield Finding(REPEATED_KEY, said, f"the key {quote_text(name)} standing more than once")
+        said = f"key {quote_text(name)} occurs more than once in an object; the last value counts"
+        yield Finding(REPEATED_KEY, said, f"the key {quote_text(name)} occurring more than once")
 
 
 def find_older_keys(body: Mapping[str, Any], older_keys: Mapping[str, str]) -> Iterator[Finding]:

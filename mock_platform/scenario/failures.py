@@ -174,9 +174,9 @@ def failures(
 ) -> list[DocumentedFailure]:
     """Return every documented failure of the operations whose ids match a pattern.
 
-    `pattern` may be several, separated by commas. `statuses` leaves those answers that have one of
-    them; `network` adds what the network can do to any request: `reset`, `empty`, `truncate`,
-    `garbage`, `timeout`, and for writes `answer-lost`.
+    Commas separate several patterns. `statuses` restricts the list to these statuses; `network`
+    adds what the network can do to any request: `reset`, `empty`, `truncate`, `garbage`, `timeout`,
+    and for writes `answer-lost`.
 
     They print as their ids, for the `parametrize` of pytest. Each has an `operation`, a `status`
     (`None` if the network fails), a `code`, and `headers` with which a request asks for it.

@@ -190,7 +190,7 @@ def _make_rows(on: Row, when: Form, effect: Form, what: str) -> dict[str, Row]:
             "On which matching calls the rule acts: a number, or an object.",
             "every matching call",
         ),
-        "times": (_COUNT, "After so many actions the rule ends.", "no end"),
+        "times": (_COUNT, "After this number of actions the rule ends.", "no end"),
         "until": (InstantForm(), "At this moment of the world's clock the rule ends.", "no end"),
         "probability": (
             NumberForm(0, 1),

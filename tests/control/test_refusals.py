@@ -309,5 +309,5 @@ def test_a_body_that_repeats_a_key_is_refused(prepared: tuple[Sandbox, list[obje
 
     answer = call(box, "PUT", "/clock", data=sent, headers={"Content-Type": "application/json"})
 
-    assert "'seconds' stands more than once" in detail(answer, 422)
+    assert "'seconds' occurs more than once" in detail(answer, 422)
     assert (["seconds"], before) == (fields(answer), look(box))

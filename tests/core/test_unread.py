@@ -165,7 +165,7 @@ def test_the_query_of_a_json_operation_is_looked_at(
     assert (200, "unknown-parameter") == (answer.status_code, answer.headers["X-Mock-Warnings"])
     assert [
         "parameter 'name' is not one of this operation and was ignored; parameters of this "
-        "operation stand in the JSON body"
+        "operation belong in the JSON body"
     ] == last(box).warnings
 
 
@@ -217,7 +217,7 @@ def test_a_key_that_an_object_repeats_is_told(
 
     assert name == answer.get_json()["data"]["name"]
     told = [warning for warning in last(box).warnings if "more than once" in warning]
-    said = "key '{}' stands more than once in an object; the last value counts"
+    said = "key '{}' occurs more than once in an object; the last value counts"
     assert sorted(said.format(key) for key in repeated) == sorted(told)
     assert ("repeated-key" in answer.headers.get("X-Mock-Warnings", "")) == bool(repeated)
 
@@ -231,7 +231,7 @@ def test_strict_refuses_repeated_keys() -> None:
     )
 
     assert (501, "repeated-key") == (answer.status_code, answer.headers["X-Mock-Warnings"])
-    assert "the key 'name' standing more than once" in answer.get_data(as_text=True)
+    assert "the key 'name' occurring more than once" in answer.get_data(as_text=True)
 
 
 @pytest.mark.parametrize(("path", "body"), [

@@ -74,7 +74,7 @@ def test_a_body_where_parameters_belong_to_the_query_is_refused(box: Sandbox) ->
     assert (400, [("INVALID_PARAMETER", "")]) == refusal(answer)
     message = answer.get_json()["errors"][0]["message"]
     assert "Warning ignored-body" in message
-    assert "parameters of this operation stand in the query or in a form" in message
+    assert "parameters of this operation belong in the query or in a form" in message
 
 
 def test_warnings_and_faults_are_reported_together(box: Sandbox) -> None:

@@ -135,6 +135,7 @@ def check_words(page: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         patch.setattr(test_words, "texts", lambda: texts)
         patch.setattr(test_words, "ROOT", folder / "words" / "mock_platform")
         test_words.test_docstrings_say_something()
+        test_words.test_docstrings_are_in_one_mood()
         test_words.test_no_old_phrases_in_docstrings()
 
 
@@ -143,6 +144,16 @@ def put_before(file: Path, start: str, text: str) -> None:
     whole = file.read_text("utf-8")
     assert start in whole, f"{file} has no {start!r}"
     file.write_text(whole.replace(start, text + start, 1), "utf-8")
+
+
+def replace_line(file: Path, line: str) -> None:
+    """Put a line in place of the one that begins like it, up to its first comma."""
+    whole, start = file.read_text("utf-8"), line.partition(",")[0]
+    changed, times = re.subn(
+        rf"^{re.escape(start)},.*\n", lambda _: line, whole, flags=re.MULTILINE
+    )
+    assert times == 1, f"{file} has no line {start!r}"
+    file.write_text(changed, "utf-8")
 
 
 def add_rows(page: str, copy: Path, name: str) -> None:
@@ -165,10 +176,13 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         else:
             shutil.copy(source, copy / name)
     package = copy / "mock_platform"
-    field, line = Page(OPTION).blocks("text")
+    field, line, name = Page(OPTION).blocks("text")
     put_before(package / "settings.py", "    max_worlds: int", field)
     put_before(package / "cli" / "options.py", '    Setting("max-worlds"', line)
-    options, _, work = Page(COMMAND).blocks("text")
+    under = '        ),\n    ),\n    (\n        "Other hosts, and the real service",'
+    put_before(package / "cli" / "serving_commands.py", under, name)
+    options, _, row, work = Page(COMMAND).blocks("text")
+    replace_line(package / "cli" / "main.py", row)
     put_before(package / "cli" / "live_commands.py", "LIVE_COMMANDS: ", options)
     put_before(package / "cli" / "remote_commands.py", "def show_worlds(", work)
     imported, _ = Page(ROUTE).blocks("text")

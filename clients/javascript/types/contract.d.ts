@@ -24,7 +24,7 @@ export interface Settings {
    * whose scenarios become known.
    */
   scenarios?: readonly string[];
-  /** Where records are kept: in memory, or in a TinyDB file. */
+  /** Where worlds are kept: in memory, in a TinyDB file, or on a Redis server. */
   store?: string;
   /**
    * What the store's file contains after a crash: the last snapshot, every write unless the machine

@@ -44,18 +44,6 @@ export type StoredRecord = Record<string, any>;
 /** How the requests of a session are authorized. */
 export type AuthScheme = "oauth1" | "oauth2" | "bearer";
 
-/** What all records have that `make` makes. */
-export interface MadeFields extends Record<string, any> {
-  /** The same one makes the same records. */
-  seed?: number;
-}
-
-/** For how many calls an operation fails. */
-export interface FailOptions {
-  /** `null` for all. */
-  times?: number | null;
-}
-
 /** Which failures are listed. */
 export interface FailuresOptions {
   /** Only answers with one of these statuses. */
@@ -126,9 +114,9 @@ export interface World {
    */
   emit(eventType: EventType | OwnName, options?: EmitOptions): Promise<Record<string, any>>;
   /**
-   * Let a user answer an app without the pages. `asked` is a request token, for which the verifier
-   * or PIN is returned; or the address to which the app sends its user, also of OAuth 2.0, for
-   * which the address is returned to which the browser would be sent.
+   * Let a user answer an app without the pages. For a request token, the verifier or PIN is
+   * returned; for the address to which the app sends its user, of either OAuth, the address to
+   * which the browser would be sent.
    *
    * @throws {CannotApprove} Nothing waits for an answer to this, or the user does not exist.
    */
@@ -155,9 +143,9 @@ export interface World {
    */
   session(auth?: AuthScheme, options?: SessionOptions): Promise<Session>;
   /**
-   * Activate a scenario, with values for its parameters; an active one starts again. `define`
-   * returns the name of a scenario of yours; of one that the server was started with, it is
-   * `"my-outage" as OwnName`.
+   * Activate a scenario, with values for its parameters; an active one starts again. For a scenario
+   * of yours, `name` is what `define` returned, or `"my-outage" as OwnName` if the server was
+   * started with it.
    *
    * @throws {UnknownScenario} No scenario has this name.
    * @throws {BadParameters} A parameter is unknown, or its value is not allowed.
@@ -211,13 +199,13 @@ export interface World {
    */
   costs(by?: "operation" | "test" | "app" | "day"): Promise<Costs>;
   /**
-   * Make records in one step: related, valid, with believable names, times and money. `fields` are
-   * what all of them have. A reference may be named without `_id`, and have a key, a list of keys,
-   * which are taken in turn, or an object: the fields of a record that is made for it. `spread` is
+   * Make records in one step: related, valid, with believable names, times and money. All of them
+   * have these `fields`. A reference may be named without `_id`; its value is a key, a list of keys,
+   * which are used in turn, or an object: the fields of a record that is made for it. `spread` is
    * how long ago the oldest was created, such as `"30d"`; the same `seed` makes the same records.
    *
    * @throws {UnknownTable} No table has this name.
-   * @throws {BadRecord} The count or a field cannot be; nothing was made.
+   * @throws {BadRecord} The count or a field is not allowed; nothing was made.
    */
   make(table: TableName | OwnName, count?: number, fields?: MadeFields): Promise<Made>;
   /**
@@ -464,7 +452,7 @@ export interface Streams {
   list(): Promise<Record<string, any>[]>;
   /** End one stream, or `all` (the default); returns their ids. */
   disconnect(streamId?: string, options?: DisconnectOptions): Promise<string[]>;
-  /** Let one stream, or `all`, send nothing for so many real seconds; returns their ids. */
+  /** Let one stream, or `all`, send nothing for a number of real seconds; returns their ids. */
   stall(streamId: string | undefined, options: StallOptions): Promise<string[]>;
 }
 
@@ -667,7 +655,7 @@ export interface WebhookReceiver extends AsyncDisposable {
   /** What arrived with a signature that does not fit. */
   readonly refused: ReceivedDelivery[];
   /**
-   * Wait until so many deliveries have arrived in all, at most so many real seconds (10); returns
+   * Wait until `number` deliveries have arrived in all, at most `seconds` of real time (10); returns
    * all that have. Rejects with what arrived instead and, if it knows the world, with what happened
    * there in the meantime and why each of it did not come.
    */

@@ -43,6 +43,7 @@ class PlatformMixin:
         >>> from mock_platform.testing import PlatformMixin
         >>> class ClockTest(PlatformMixin, unittest.TestCase):
         ...     mock_clock = "2026-11-20T10:00:00Z"
+        ...
         ...     def test_clock(self):
         ...         self.assertTrue(self.mock_platform.clock.frozen)
         >>> suite = unittest.defaultTestLoader.loadTestsFromTestCase(ClockTest)
@@ -66,7 +67,7 @@ class PlatformMixin:
     mock_wire: ClassVar[str | None] = None
     """How answers are on the wire, such as `recorded`; `None`: as the specification shows."""
     mock_as_of: ClassVar[Instant | date | None] = None
-    """The date of the contract, ISO 8601; `None`: today's."""
+    """The date of the contract, ISO 8601; `None`: the world's clock decides."""
 
     mock_costs: ClassVar[bool] = False
     """Whether a line at the end of the class says what its calls would have cost."""

@@ -21,7 +21,7 @@ _LOOK_SECONDS = 0.01
 
 @dataclass(frozen=True, slots=True)
 class ReceivedDelivery:
-    """One POST as it arrived; the names of `headers` are in lower case.
+    """One POST as it arrived.
 
     Example:
         >>> from mock_platform.testing import ReceivedDelivery
@@ -30,8 +30,11 @@ class ReceivedDelivery:
     """
 
     path: str
+    """The path of the request, with its query."""
     headers: dict[str, str]
+    """The headers; names are in lower case."""
     body: bytes
+    """The body as it arrived."""
 
     @property
     def json(self) -> Any:
@@ -105,6 +108,7 @@ class WebhookReceiver:
     """
 
     handler_class: ClassVar[type[WebhookHandler]] = WebhookHandler
+    """What answers its requests."""
 
     def __init__(
         self,
@@ -143,10 +147,10 @@ class WebhookReceiver:
             return list(self._deliveries)
 
     def wait(self, number: int = 1, seconds: float = 10.0) -> list[ReceivedDelivery]:
-        """Wait until so many deliveries have arrived in all; return all that have.
+        """Wait until this number of deliveries has arrived in all; return all that have.
 
         Raises:
-            AssertionError: They have not arrived within so many real seconds.
+            AssertionError: They have not arrived within this number of real seconds.
         """
         with self._changed:
             if self._changed.wait_for(lambda: len(self._deliveries) >= number, seconds):

@@ -346,7 +346,7 @@ def _protocol_parameters(header: Pairs, query: Pairs, form: Pairs) -> dict[str, 
                 continue
             if name in names:
                 raise MalformedAuthorization(
-                    name, f"{quote_text(name)} stands twice in the {place}; send it once"
+                    name, f"{quote_text(name)} occurs twice in the {place}; send it once"
                 )
             names.add(name)
             if not protocol:

@@ -412,9 +412,9 @@ class _Writer:
             kinds = {kind: {"schema": body} for kind, body in bodies.items()}
             entry["requestBody"] = _body(kinds, required=True, description=where)
         elif operation.location is Location.FORM:
-            entry["requestBody"] = self._form(schema, "Parameters stand in a form alone.")
+            entry["requestBody"] = self._form(schema, "Parameters belong in a form alone.")
         elif form and operation.dialect == "oauth":
-            where = "Parameters stand in a form; the query is taken as well."
+            where = "Parameters belong in a form; the query is taken as well."
             entry["requestBody"] = self._form(schema, where)
         else:
             nullable = operation.method == "PUT"

@@ -56,7 +56,7 @@ def make_records(
 
     Raises:
         UnknownTable: No table has this name.
-        BadRecord: The count or a field cannot be; nothing was made.
+        BadRecord: The count or a field is not allowed; nothing was made.
     """
     store, ids = world.store, world.ids
     chosen = check_seed(seed)

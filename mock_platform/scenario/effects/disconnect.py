@@ -101,7 +101,7 @@ KIND = EffectKind(
                     "The `disconnect_type` of the last line, or the problem that it is.",
                     _TYPE,
                 ),
-                "after_lines": (WholeForm(0, 1_000_000), "After so many lines.", "at once"),
+                "after_lines": (WholeForm(0, 1_000_000), "After this number of lines.", "at once"),
                 "after_seconds": (DELAY, "After so long in real time.", "at once"),
                 "line": (
                     _LINE,

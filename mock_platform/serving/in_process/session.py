@@ -101,8 +101,8 @@ class WsgiAdapter(HTTPAdapter):
     It answers for every address at which it is mounted, and replaces the `HTTPAdapter` of requests:
     `max_retries` is a number or a `urllib3.Retry`. If a scenario breaks the connection, or delays
     the answer for longer than `timeout`, the call raises the same as over a socket. A call that
-    must time out does so at once, also on a connection that is held for ever, even without
-    `timeout`; shorter delays really pass. Exceptions of the application are raised by the call.
+    is certain to time out does so at once, as does one on a connection that is held for ever, even
+    without `timeout`; shorter delays really pass. The call raises exceptions of the application.
     `verify`, `cert` and `proxies` have no effect.
 
     Example:

@@ -110,7 +110,7 @@ def test_oauth2_parameters_in_the_query(wire: str) -> None:
     made = box.client.post("/2/oauth2/token", query_string=query, headers=basic())
 
     assert made.status_code == (200 if wire == "recorded" else 400)
-    assert "stand in a form body" in last(box).warnings[0]
+    assert "belong in a form body" in last(box).warnings[0]
     if wire == "recorded":
         ended = {"token": made.get_json()["access_token"]}
         response = box.client.post("/2/oauth2/revoke", query_string=ended, headers=basic())

@@ -310,8 +310,8 @@ class TestExchange:
             noted.append(last(box).warnings)
         missing = (400, "invalid_request", "Missing required parameter [grant_type].")
         assert [missing, missing] == [error(answer) for answer in answers]
-        assert 3 == sum("stand in a form body" in text for text in noted[0])
-        assert "parameters of this operation stand in a form" in noted[1][0]
+        assert 3 == sum("belong in a form body" in text for text in noted[0])
+        assert "parameters of this operation belong in a form" in noted[1][0]
 
     def test_a_code_is_exchanged_once_by_many(self, box: Sandbox) -> None:
         """Of many exchanges at the same moment one at most gets tokens."""

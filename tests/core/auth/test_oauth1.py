@@ -333,7 +333,7 @@ def test_repeated_in_one_place(
     """An OAuth parameter, or any in the header, occurs at most once in each place."""
     place = "Authorization header" if place == "header" else place
 
-    assert (name, f"'{name}' stands twice in the {place}; send it once") == fault(
+    assert (name, f"'{name}' occurs twice in the {place}; send it once") == fault(
         SignedRequest("POST", url, authorization, form)
     )
 
