@@ -283,8 +283,10 @@ def _check_nothing(route: Route, data: bytes) -> None:
     """
     if data.strip() not in {b"", b"{}"}:
         names = [field.data_key or name for name, field in route.query().fields.items()]
-        text = f"{route.method} takes no body here. Parameters belong to the address."
-        raise ControlRefusal(400, text + describe_allowed(names, ""))
+        text = f"{route.method} takes no body here."
+        if names:
+            text += f" Parameters belong in the address.{describe_allowed(names, '')}"
+        raise ControlRefusal(400, text)
 
 
 def load_body(schema: Schema, sent: Any, what: str = "The body") -> Mapping[str, Any]:
