@@ -36,9 +36,9 @@ asked.sendmsg(
 )
 asked.sendall(told)
 forked = _read(asked)
+# Also those that are ignored here, as SIGINT is in a job in the background: a server takes them.
 for each in (_signal.SIGHUP, _signal.SIGINT, _signal.SIGQUIT, _signal.SIGTERM, _signal.SIGUSR1):
-    if each not in ignored:
-        _signal.signal(each, lambda number, _: posix.kill(forked, number))
+    _signal.signal(each, lambda number, _: posix.kill(forked, number))
 for each in _FILES:  # they belong to the command alone
     posix.close(each)
 status = _read(asked)

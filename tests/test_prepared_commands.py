@@ -47,3 +47,17 @@ def test_both_end_together(prepared_commands: PreparedCommands, number: int) -> 
             os.kill(pid if is_server else command.pid, number)
             assert b"" == command.stdout.read()  # when nobody has it open any more
             assert -number == command.wait(PATIENCE)
+
+
+def test_a_signal_that_its_shell_ignores_still_ends_a_server(
+    prepared_commands: PreparedCommands,
+) -> None:
+    """Shells ignore SIGINT for what runs in the background; a server takes it all the same."""
+    words = ["sh", "-c", "trap '' INT; exec \"$@\"", "sh", str(prepared_commands.command)]
+    with subprocess.Popen(
+        [*words, "serve", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as command:
+        assert command.stdout is not None
+        assert command.stdout.readline().startswith(b"READY")
+        command.send_signal(signal.SIGINT)
+        assert 0 == command.wait(PATIENCE)

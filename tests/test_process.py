@@ -102,6 +102,7 @@ def test_commands_that_load_all_operations_do_so_quickly(
         raise ZeroDivisionError
 
     assert isinstance(load_operations(), nullcontext)
-    monkeypatch.setattr("mock_platform.serving.process.load_operations", stop)
+    for name in ("checking", "printing", "service", "serving"):
+        monkeypatch.setattr(f"mock_platform.cli.{name}_commands.load_operations", stop)
 
     assert isinstance(CliRunner().invoke(group, words.split()).exception, ZeroDivisionError)
