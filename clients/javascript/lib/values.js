@@ -61,6 +61,7 @@ function didYouMean(name, known) {
  * @returns {number} The number of letters to insert, delete or replace, or of neighbours to swap.
  */
 function distance(one, other) {
+  /** @type {number[]} */
   let before = [];
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let i = 1; i <= one.length; i += 1) {
