@@ -370,4 +370,4 @@ def test_a_user_is_needed(box: Sandbox) -> None:
 
     assert (422, 422) == (nobody.status_code, unknown.status_code)
     assert "user_id is required for post.create" in nobody.text
-    assert "'no', which is not in users" in unknown.text
+    assert "no user has the id or screen name 'no'" in unknown.text
