@@ -220,16 +220,16 @@ class AdAccount(RuleBasedStateMachine):
     def change_campaign(
         self, which: int, status: str, daily: int | None, total: int | None, *, batch: bool
     ) -> None:
-        """Budgets stay above what was spent; no campaign becomes a draft again."""
+        """Budgets stay above what was spent; a draft may stay one, and nothing becomes one again."""
         key = list(self.campaigns)[which % len(self.campaigns)]
         campaign = self.campaigns[key]
         sent = {"entity_status": status, DAILY: daily, TOTAL: total}
         after = campaign | {name: value for name, value in sent.items() if value is not None}
         expected = set()
-        if status == "DRAFT":
-            expected = {(INVALID, "entity_status")}
-        elif campaign["deleted"]:
+        if campaign["deleted"]:
             expected = find_gone("campaigns", campaign)
+        elif status == "DRAFT" and campaign["entity_status"] != "DRAFT":
+            expected = {(INVALID, "entity_status")}
         elif (daily or total) and after[DAILY] and after[TOTAL] and after[DAILY] > after[TOTAL]:
             expected = {(INVALID, DAILY)}
         elif total and total != campaign[TOTAL] and total < self.measure(key):
