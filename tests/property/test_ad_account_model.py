@@ -220,7 +220,7 @@ class AdAccount(RuleBasedStateMachine):
     def change_campaign(
         self, which: int, status: str, daily: int | None, total: int | None, *, batch: bool
     ) -> None:
-        """Budgets stay above what was spent; a draft may stay one, and nothing becomes one again."""
+        """Budgets stay above what was spent; a draft may stay one, and nothing becomes one."""
         key = list(self.campaigns)[which % len(self.campaigns)]
         campaign = self.campaigns[key]
         sent = {"entity_status": status, DAILY: daily, TOTAL: total}
