@@ -44,6 +44,8 @@ _LEAST_LIMIT_SECONDS = 5.0
 _LIMIT_FACTOR = 20
 """A test may take so many times as long as before, and at least the limit above."""
 _AGAIN_SECONDS = 0.005
+_LOST_SECONDS = 1.0
+"""Time for a test to end after it was stopped."""
 _WHOLE = frozenset({"handle", "close", "__enter__", "__exit__"})
 """Functions of the sandbox that no alarm may interrupt."""
 
@@ -315,7 +317,9 @@ def _limit_seconds(seconds: float) -> Iterator[None]:
 
     def stop(_number: int, frame: FrameType | None) -> None:
         if not _is_in_sandbox(frame):  # else the alarm comes again
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            # Where an alarm comes while Python frees an object, or where a test catches everything,
+            # the exception is lost: then another one follows.
+            signal.setitimer(signal.ITIMER_REAL, _LOST_SECONDS, _AGAIN_SECONDS)
             raise _Endless
 
     signal.signal(signal.SIGALRM, stop)

@@ -146,15 +146,26 @@ def test_a_run_that_was_stopped(run: Run) -> None:
     assert ["no failure was tried, as the run was stopped before"] == lines
 
 
-def test_a_test_that_waits_for_ever(mutate: Mutate, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A test that waits until its call succeeds is stopped, and the run goes on."""
+@pytest.mark.parametrize("lost", [0, 1])
+def test_a_test_that_waits_for_ever(
+    mutate: Mutate, monkeypatch: pytest.MonkeyPatch, lost: int
+) -> None:
+    """A test that waits until its call succeeds is stopped, also if it catches that once."""
     monkeypatch.setattr(mutation, "_LEAST_LIMIT_SECONDS", 0.05)
+    monkeypatch.setattr(mutation, "_LOST_SECONDS", 0.3)
     monkeypatch.setattr(mutation, "_LIMIT_FACTOR", 1)
     waiting = f"""
 def test_waiting(mock_platform):
-    session = mock_platform.session("oauth1")
-    while not session.get("{GET}").ok:
-        pass
+    session, lost = mock_platform.session("oauth1"), {lost}
+    while True:
+        try:
+            while not session.get("{GET}").ok:
+                pass
+            return
+        except BaseException:
+            if not lost:
+                raise
+            lost -= 1
 """
     assert (0, len(CODES)) == (
         (found := mutate(waiting))["failures"] + len(found["survived"]),
