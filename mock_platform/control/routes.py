@@ -47,7 +47,7 @@ from mock_platform.core.cluster_peers import NoAnswer
 from mock_platform.core.description.views import Description
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.warning_counts import WarningRecorder
-from mock_platform.core.wire import OUR_HEADERS, describe_header
+from mock_platform.core.wire import find_unread_headers
 from mock_platform.platform import Platform
 from mock_platform.verification.costs.recorder import CostRecorder
 from mock_platform.verification.coverage.outcomes import Recorder
@@ -195,9 +195,8 @@ def _check_headers(sent: Headers) -> None:
     Raises:
         Refusal: 400; one is not.
     """
-    for name in sent.keys():  # noqa: SIM118 - iterating over headers gives pairs
-        if name.lower().startswith("x-mock-") and name.lower() not in OUR_HEADERS:
-            raise ControlRefusal(400, f"Nothing was done: {describe_header(name)}.")
+    for unread in find_unread_headers(name for name, _ in sent):
+        raise ControlRefusal(400, f"Nothing was done: {unread}.")
 
 
 def _view(route: Route, asked: ControlRequest) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import lru_cache
 from urllib.parse import urlsplit
@@ -41,11 +42,14 @@ OUR_HEADERS = {
 """The headers of requests that are read, by their names in lower case."""
 
 
-def describe_header(name: str) -> str:
-    """Return that a header is not read, with the one that may be meant."""
-    near = find_nearest(name.lower(), OUR_HEADERS)
-    meant = "" if near is None else f" (did you mean {OUR_HEADERS[near]}?)"
-    return f"no header {quote_text(name)} is read{meant}"
+def find_unread_headers(names: Iterable[str]) -> Iterator[str]:
+    """Return of each header that begins like ours and is not read what may be meant."""
+    for name in names:
+        lower = name.lower()
+        if lower.startswith("x-mock-") and lower not in OUR_HEADERS:
+            near = find_nearest(lower, OUR_HEADERS)
+            meant = "" if near is None else f" (did you mean {OUR_HEADERS[near]}?)"
+            yield f"no header {quote_text(name)} is read{meant}"
 
 
 def choose_form(
@@ -58,9 +62,8 @@ def choose_form(
     """
     own_names, own_wire = _find_form_of_host(call.base_url)
     sent = call.first_headers
-    for name in sent:
-        if name.startswith("x-mock-") and name not in OUR_HEADERS:
-            call.warn(f"{describe_header(name)}; it was ignored", UNKNOWN_HEADER)
+    for unread in find_unread_headers(sent):
+        call.warn(f"{unread}; it was ignored", UNKNOWN_HEADER)
     if "x-mock-as-of" in sent:
         call.as_of = _read_date(call) or call.as_of
     if "x-mock-names" in sent:

@@ -277,6 +277,7 @@ def test_a_mistake_names_what_was_meant(remote: PlatformFace) -> None:
     """Whether it is a table, a user, or where fixture files belong."""
     world = remote.world("w")
     told: dict[str, Callable[[], object]] = {
+        # By `getattr`, because mypy would refuse the attribute that does not exist.
         "Did you mean state['line_items']?": lambda: getattr(world.state, "lineitems"),  # noqa: B009
         "Did you mean 'northbike_co'?": lambda: world.emit("post.create", user="northbike"),
         "those are TABLE.json, in the folder itself": lambda: world.use_fixtures(EMPTY),

@@ -160,6 +160,7 @@ def test_an_unknown_setting_names_the_nearest(name: str, hint: str) -> None:
         ({"lease": "2s"}, TypeError, "'lease' is a number, not '2s'."),
         ({"public_hosts": "x"}, TypeError, "is a tuple, with a text in each place, not 'x'."),
         ({"delivery_attempts": "3"}, TypeError, "'delivery_attempts' is a whole number, not '3'."),
+        # The type says so as well; those who do not check types are told at run time.
         ({"settings": Settings(auth="of")}, ValueError, "'auth' is 'strict' or 'off', not 'of'. D"),  # type: ignore[arg-type]
         (
             {"settings": 8080},

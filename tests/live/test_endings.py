@@ -34,7 +34,7 @@ def platform(server: MockPlatform) -> MockPlatform:
 
 
 SOON = 0.2
-"""Seconds after which a client gives up that is to give up; the others wait."""
+"""The timeout in seconds of clients that are to time out; the others wait longer."""
 Call = Callable[[MockPlatform, str, float], None]
 
 

@@ -541,10 +541,10 @@ def refuse_new_values(call: Call, before: Record, settable: Mapping[str, Sequenc
         return
     for name in refused:
         del call.echo[name]
-    faults = [(name, unlisted(settable[name], value)) for name, value in refused.items()]
-    raise InvalidParameters(
-        [(name, fault.naming(name)) for name, fault in faults], refused, call.params
-    )
+    faults = [
+        (name, unlisted(settable[name], value).naming(name)) for name, value in refused.items()
+    ]
+    raise InvalidParameters(faults, refused, call.params)
 
 
 def apply_changes(world: World, record: Record, changes: Mapping[str, Any]) -> Record:

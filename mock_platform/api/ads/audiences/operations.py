@@ -115,8 +115,8 @@ def _show(world: World, record: Record, account_id: str) -> Record:
     """Return an audience as an account sees it: with the permission level that it has."""
     shown = {name: value for name, value in record.items() if name != "is_owner"}
     if record["owner_account_id"] != account_id:
-        granted = find_permission(world, record, account_id) or {"permission_level": READ_ONLY}
-        shown["permission_level"] = granted["permission_level"]
+        granted = find_permission(world, record, account_id)
+        shown["permission_level"] = granted["permission_level"] if granted else READ_ONLY
     return shown
 
 
