@@ -213,12 +213,14 @@ class Engine:
     def as_json(self) -> list[dict[str, Any]]:
         """Return every known scenario with what its rules did."""
         with self.world.lock:
-            return [self.describe(scenario.name) for scenario in self.list_scenarios()]
+            hidden = find_hidden(self._active.values())
+            return [self._describe(each.name, hidden) for each in self.list_scenarios()]
 
     def describe_active(self) -> list[dict[str, Any]]:
         """Return every active scenario with what its rules did; no other one is read."""
         with self.world.lock:
-            return [self.describe(name) for name in sorted(self._active)]
+            hidden = find_hidden(self._active.values())
+            return [self._describe(name, hidden) for name in sorted(self._active)]
 
     def describe(self, name: str) -> dict[str, Any]:
         """Return one scenario with what its rules did.
@@ -227,28 +229,25 @@ class Engine:
             UnknownScenario: No scenario has this name.
         """
         with self.world.lock:
-            scenario = self.find(name)
-            active = self._active.get(name)
-            if active is not None:
-                scenario = active.scenario
-            rules: list[dict[str, Any]] = []
-            if active is not None:
-                hidden = find_hidden(self._active.values())
-                rules = [
-                    active_rule.as_json(self.world.clock.now())
-                    | {"hidden_by": hidden.get((name, active_rule.index))}
-                    for active_rule in active.rules
-                ]
-            return {
-                "name": scenario.name,
-                "description": scenario.description,
-                "spec": scenario.spec,
-                "parameters": dict(scenario.parameters),
-                "active": active is not None,
-                "given": {} if active is None else active.parameters,
-                "state": None if active is None else active.state,
-                "rules": rules,
-            }
+            return self._describe(name, find_hidden(self._active.values()))
+
+    def _describe(self, name: str, hidden: Mapping[tuple[str, int], str]) -> dict[str, Any]:
+        active = self._active.get(name)
+        scenario = self.find(name) if active is None else active.scenario
+        now = self.world.clock.now()
+        return {
+            "name": scenario.name,
+            "description": scenario.description,
+            "spec": scenario.spec,
+            "parameters": dict(scenario.parameters),
+            "active": active is not None,
+            "given": {} if active is None else active.parameters,
+            "state": None if active is None else active.state,
+            "rules": [
+                active_rule.as_json(now) | {"hidden_by": hidden.get((name, active_rule.index))}
+                for active_rule in (() if active is None else active.rules)
+            ],
+        }
 
     def unfired_expectations(self) -> list[UnfiredRule]:
         """Return the rules of active scenarios that were expected to act and did not."""
