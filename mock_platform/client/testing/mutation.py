@@ -51,6 +51,9 @@ _WHOLE = frozenset(
     | {"__enter__", "__exit__"}
 )
 """Functions of the sandbox that no alarm may interrupt."""
+_LOCKING = frozenset({"threading", "queue", "logging"})
+"""Modules of Python whose functions no alarm may interrupt, but those that wait."""
+_WAITING = frozenset({"wait", "join", "_wait_for_tstate_lock"})
 
 
 class _Endless(BaseException):
@@ -323,9 +326,9 @@ def _run_limited(step: Callable[[], Any], seconds: float) -> Any:
         return step()
 
     def stop(_number: int, frame: FrameType | None) -> None:
-        # Never outside of the part, where the exception would end the run of tests. In the sandbox
-        # neither: the alarm comes again.
-        if _is_in_part(frame) and not _is_in_sandbox(frame):
+        # Never outside of the part, where the exception would end the run of tests. Where it would
+        # break something that lives longer than the test, the alarm comes again.
+        if _is_in_part(frame) and not (_is_in_sandbox(frame) or _is_locking(frame)):
             # Where an alarm comes while Python frees an object, or where a test catches everything,
             # the exception is lost: then another one follows.
             signal.setitimer(signal.ITIMER_REAL, _LOST_SECONDS, _AGAIN_SECONDS)
@@ -351,6 +354,19 @@ def _is_in_part(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+def _is_locking(frame: FrameType | None) -> bool:
+    """Whether a function takes or returns a lock at this step.
+
+    An exception between its taking and the `with` around it leaves the lock behind. For that of a
+    pool of connections Python would wait for ever when it frees the pool, long after the test.
+    """
+    return (
+        frame is not None
+        and frame.f_globals.get("__name__") in _LOCKING
+        and frame.f_code.co_name not in _WAITING
+    )
 
 
 def _is_in_sandbox(frame: FrameType | None) -> bool:

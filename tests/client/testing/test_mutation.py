@@ -4,6 +4,9 @@ import json
 import os
 import signal
 from collections.abc import Callable
+from functools import partial
+from threading import Condition
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -195,6 +198,25 @@ def test_no_request_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(mutation._Endless):
         mutation._run_limited(call_in_time, 1000)
     assert ["found", "answered"] == done
+
+
+def test_no_lock_is_left_behind() -> None:
+    """An alarm while a lock is taken stops the test only when the lock can be released."""
+    done: list[str] = []
+    alarm = partial(signal.raise_signal, signal.SIGALRM)
+    lock = SimpleNamespace(
+        acquire=None, release=None, __enter__=alarm, __exit__=lambda *_: done.append("released")
+    )
+    condition = Condition(lock)  # type: ignore[arg-type]
+
+    def call_in_time() -> None:
+        with condition:
+            done.append("taken")
+            alarm()
+
+    with pytest.raises(mutation._Endless):
+        mutation._run_limited(call_in_time, 1000)
+    assert ["taken", "released"] == done
 
 
 def test_an_alarm_after_the_end(mutate: Mutate) -> None:
