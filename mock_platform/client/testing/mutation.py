@@ -14,7 +14,7 @@ import signal
 import threading
 import warnings
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from hashlib import blake2s
 from itertools import groupby
@@ -46,8 +46,14 @@ _LIMIT_FACTOR = 20
 _AGAIN_SECONDS = 0.005
 _LOST_SECONDS = 1.0
 """Time for a test to end after it was stopped."""
-_WHOLE = frozenset({"handle", "close", "__enter__", "__exit__"})
+_WHOLE = frozenset(
+    {"handle", "open", "close", "start", "stop", "world", "drop_world", "reset"}
+    | {"__enter__", "__exit__"}
+)
 """Functions of the sandbox that no alarm may interrupt."""
+_LOCKING = frozenset({"threading", "queue", "logging"})
+"""Modules of Python whose functions no alarm may interrupt, but those that wait."""
+_WAITING = frozenset({"wait", "join", "_wait_for_tstate_lock"})
 
 
 class _Endless(BaseException):
@@ -255,8 +261,11 @@ class MutationPlugin:
 
     def _run_step(self, item: pytest.Item, when: Any, step: Callable[[], Any]) -> bool:
         """Run a part of a test; return whether it was stopped because it took too long."""
-        with _limit_seconds(self._limit):
-            call = pytest.CallInfo.from_call(step, when, (KeyboardInterrupt, pytest.exit.Exception))
+        call = pytest.CallInfo.from_call(
+            partial(_run_limited, step, self._limit),
+            when,
+            (KeyboardInterrupt, pytest.exit.Exception),
+        )
         # Other plugins prepare and clean up here as well, so the report is made although only its
         # outcome is used.
         report = item.ihook.pytest_runtest_makereport(item=item, call=call)
@@ -303,20 +312,23 @@ def _read_changed(path: Path) -> float:
         return 0.0
 
 
-@contextmanager
-def _limit_seconds(seconds: float) -> Iterator[None]:
-    """Raise `_Endless` in the block after so many seconds, where the system can do that."""
-    # Where somebody else uses the alarm, such as pytest-timeout, they limit the test.
+def _run_limited(step: Callable[[], Any], seconds: float) -> Any:
+    """Run a part of a test, and raise `_Endless` in it after so many seconds.
+
+    Returns what the part returns. Where the system has no alarm, or somebody else uses it, such as
+    pytest-timeout, there is no limit.
+    """
     if (
         not hasattr(signal, "setitimer")
         or threading.current_thread() is not threading.main_thread()
         or signal.getsignal(signal.SIGALRM) is not signal.SIG_DFL
     ):
-        yield
-        return
+        return step()
 
     def stop(_number: int, frame: FrameType | None) -> None:
-        if not _is_in_sandbox(frame):  # else the alarm comes again
+        # Never outside of the part, where the exception would end the run of tests. Where it would
+        # break something that lives longer than the test, the alarm comes again.
+        if _is_in_part(frame) and not (_is_in_sandbox(frame) or _is_locking(frame)):
             # Where an alarm comes while Python frees an object, or where a test catches everything,
             # the exception is lost: then another one follows.
             signal.setitimer(signal.ITIMER_REAL, _LOST_SECONDS, _AGAIN_SECONDS)
@@ -325,10 +337,36 @@ def _limit_seconds(seconds: float) -> Iterator[None]:
     signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN_SECONDS)
     try:
-        yield
+        return _run(step)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def _run(step: Callable[[], Any]) -> Any:
+    return step()
+
+
+def _is_in_part(frame: FrameType | None) -> bool:
+    """Whether a part of a test runs, and not what is around it."""
+    while frame is not None:
+        if frame.f_code is _run.__code__:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _is_locking(frame: FrameType | None) -> bool:
+    """Whether a function takes or returns a lock at this step.
+
+    An exception between its taking and the `with` around it leaves the lock behind. For that of a
+    pool of connections Python would wait for ever when it frees the pool, long after the test.
+    """
+    return (
+        frame is not None
+        and frame.f_globals.get("__name__") in _LOCKING
+        and frame.f_code.co_name not in _WAITING
+    )
 
 
 def _is_in_sandbox(frame: FrameType | None) -> bool:

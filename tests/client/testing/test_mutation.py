@@ -4,6 +4,9 @@ import json
 import os
 import signal
 from collections.abc import Callable
+from functools import partial
+from threading import Condition
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -188,14 +191,53 @@ def test_no_request_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     call = Call("GET", f"{base}{GET}", GET, base, [])
 
     def call_in_time() -> None:
-        with mutation._limit_seconds(1000):
-            assert platform.handle(call).status == 401
-            done.append("answered")
-            signal.raise_signal(signal.SIGALRM)
+        assert platform.handle(call).status == 401
+        done.append("answered")
+        signal.raise_signal(signal.SIGALRM)
 
     with pytest.raises(mutation._Endless):
-        call_in_time()
+        mutation._run_limited(call_in_time, 1000)
     assert ["found", "answered"] == done
+
+
+def test_no_lock_is_left_behind() -> None:
+    """An alarm while a lock is taken stops the test only when the lock can be released."""
+    done: list[str] = []
+    alarm = partial(signal.raise_signal, signal.SIGALRM)
+    lock = SimpleNamespace(
+        acquire=None, release=None, __enter__=alarm, __exit__=lambda *_: done.append("released")
+    )
+    condition = Condition(lock)  # type: ignore[arg-type]
+
+    def call_in_time() -> None:
+        with condition:
+            done.append("taken")
+            alarm()
+
+    with pytest.raises(mutation._Endless):
+        mutation._run_limited(call_in_time, 1000)
+    assert ["taken", "released"] == done
+
+
+def test_an_alarm_after_the_end(mutate: Mutate) -> None:
+    """An alarm that comes when the test has ended stops nothing of the run."""
+    late = f"""
+import signal
+
+class Late(Exception):
+    @property
+    def __class__(self):  # pytest reads it when the test has ended
+        if signal.getsignal(signal.SIGALRM) is not signal.SIG_DFL:
+            signal.raise_signal(signal.SIGALRM)
+        return Late
+
+def test_it(mock_platform):
+    if not mock_platform.session("oauth1").get("{GET}").ok:
+        raise Late
+"""
+    found = mutate(late)
+
+    assert (len(CODES), 0, []) == (found["failures"], found["endless"], found["survived"])
 
 
 def test_the_run_is_what_it_was(run: Run, pytester: pytest.Pytester) -> None:
