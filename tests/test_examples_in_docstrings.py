@@ -18,7 +18,7 @@ PARTS = ("ClockFace", "JournalFace", "EntryFace", "ChangeFace", "StateFace", "Ta
 CENTRAL = {
     "mock_platform.api.ads.resource": ("Resource",),
     "mock_platform.client.interface": ("PlatformFace", "WorldFace"),
-    "mock_platform.client.world_parts": (*PARTS, "StreamsFace"),
+    "mock_platform.client.world_parts": (*PARTS, "SnapshotsFace", "StreamsFace", "TransitionsFace"),
     "mock_platform.core.failures.problems": ("problem",),
     "mock_platform.core.fields": ("Text", "Choice", "Integer"),
     "mock_platform.core.jsonio": ("loads", "dumps", "canonical"),

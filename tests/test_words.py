@@ -19,9 +19,11 @@ from mock_platform.client.interface import PlatformFace
 from mock_platform.client.world_parts import (
     ClockFace,
     JournalFace,
+    SnapshotsFace,
     StateFace,
     StreamsFace,
     TableFace,
+    TransitionsFace,
 )
 
 ROOT = Path(mock_platform.__file__).parent
@@ -59,12 +61,21 @@ COMPLETES_INTERFACE = {
     f"client/{name}.py"
     for name in (
         "local", "local_platform", "remote/world", "remote/journal", "remote/state",
-        "remote/streams",
+        "remote/streams", "remote/snapshots", "remote/transitions",
     )
 }  # fmt: skip
 INTERFACE_NAMES = {
     name
-    for face in (PlatformFace, ClockFace, JournalFace, StateFace, StreamsFace, TableFace)
+    for face in (
+        PlatformFace,
+        ClockFace,
+        JournalFace,
+        SnapshotsFace,
+        StateFace,
+        StreamsFace,
+        TableFace,
+        TransitionsFace,
+    )
     for name in dir(face)
 }
 _PUBLIC = "a public name of the client"

@@ -43,6 +43,8 @@ _SHOWN = (
     (world_parts, "StateFace"),
     (world_parts, "TableFace"),
     (world_parts, "StreamsFace"),
+    (world_parts, "SnapshotsFace"),
+    (world_parts, "TransitionsFace"),
     (settings, "Settings"),
     (settings, "DeliverySettings"),
     (session, "WsgiAdapter"),

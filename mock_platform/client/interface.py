@@ -22,7 +22,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, Self, cast
 
-from mock_platform.client.world_parts import ClockFace, JournalFace, StateFace, StreamsFace
+from mock_platform.client.world_parts import (
+    ClockFace,
+    JournalFace,
+    SnapshotsFace,
+    StateFace,
+    StreamsFace,
+    TransitionsFace,
+)
 from mock_platform.core.errors import find_nearest
 from mock_platform.scenario.outline import FAILURE_ID
 
@@ -60,6 +67,8 @@ OTHER_WORDS = {
     "calls": "journal",
     "records": "state",
     "tables": "state",
+    "save": "snapshots",
+    "restore": "snapshots",
     "time": "clock",
     "webhooks": "deliveries",
 }
@@ -127,6 +136,14 @@ class WorldFace(Protocol):
     @property
     def streams(self) -> StreamsFace:
         """The open streams of the world."""
+
+    @property
+    def snapshots(self) -> SnapshotsFace:
+        """The named states of the world, to which it can return."""
+
+    @property
+    def transitions(self) -> TransitionsFace:
+        """How slow states of the world move."""
 
     def make(
         self,

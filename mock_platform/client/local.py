@@ -44,8 +44,10 @@ from mock_platform.core.auth.tester_access import Credentials, choose_answer
 from mock_platform.core.call import FaultKind
 from mock_platform.core.installed import require_extra
 from mock_platform.core.platform_hosts import Interception
+from mock_platform.core.snapshots import Snapshots
 from mock_platform.core.tables.checking import copy_of_json
 from mock_platform.core.tables.state import State
+from mock_platform.core.transitions import WorldTransitions
 from mock_platform.names import OwnName
 from mock_platform.platform import Platform
 from mock_platform.scenario.director import find_engine
@@ -191,6 +193,14 @@ class LocalWorld(WorldFace):
     @property
     def streams(self) -> LocalStreams:
         return LocalStreams(self._world)
+
+    @property
+    def snapshots(self) -> Snapshots:
+        return Snapshots(self._world)
+
+    @property
+    def transitions(self) -> WorldTransitions:
+        return WorldTransitions(self._world)
 
     def make(
         self,

@@ -1,4 +1,4 @@
-"""The interface of the parts of a world: clock, journal, records."""
+"""The interface of the parts of a world: clock, journal, records and others."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mock_platform.core.call import FaultKind
     from mock_platform.names import OwnName, TableName
     from mock_platform.world.clock import Happening, Instant
+    from mock_platform.world.transitions import Progression
 
 Record = dict[str, Any]
 
@@ -324,6 +325,89 @@ class StreamsFace(Protocol):
         Raises:
             UnknownStream: No open stream has this id.
             ValueError: `seconds` is negative or more than a day.
+        """
+
+
+class SnapshotsFace(Protocol):
+    """Named states of a world, which keeps them until its next reset.
+
+    Example:
+        >>> from mock_platform import MockPlatform
+        >>> with MockPlatform.start() as platform:
+        ...     taken = platform.snapshots.save("before")
+        ...     platform.state["users"].delete("2244994945")
+        ...     platform.snapshots.restore("before")
+        ...     print(platform.snapshots.list(), "2244994945" in platform.state["users"])
+        ['before'] True
+    """
+
+    def list(self) -> list[str]:
+        """Return the names of the snapshots, oldest first."""
+
+    def save(self, name: str) -> dict[str, Any]:
+        """Save the current state under a name; a snapshot of that name is replaced.
+
+        Returns the answer of `PUT /_mock/snapshots/NAME`: `name`, `at`, `changed_records`.
+
+        Raises:
+            BadSnapshotName: The name is not allowed for a snapshot.
+            TooManySnapshots: The world has the maximum number of snapshots.
+        """
+
+    def restore(self, name: str) -> None:
+        """Return the world to a snapshot. The journal is emptied; scenarios stay as they are.
+
+        Raises:
+            UnknownSnapshot: The world has no snapshot of this name.
+        """
+
+    def delete(self, name: str) -> None:
+        """Delete a snapshot.
+
+        Raises:
+            UnknownSnapshot: The world has no snapshot of this name.
+        """
+
+
+class TransitionsFace(Protocol):
+    """How slow states move: replay jobs, media, product sets and others.
+
+    Example:
+        >>> from mock_platform import MockPlatform
+        >>> with MockPlatform.start() as platform:
+        ...     kind = platform.transitions.set("do_not_reach_list", progression="manual")
+        ...     (key,) = kind["under_way"]
+        ...     print(platform.transitions.move("do_not_reach_list", key, "PROCESSED"))
+        PROCESSED
+    """
+
+    def list(self) -> dict[str, dict[str, Any]]:
+        """Return each kind by name: its progression, its states, and the records under way."""
+
+    def set(
+        self,
+        kind: str,
+        *,
+        progression: Progression | None = None,
+        seconds: float | None = None,
+        polls: int | None = None,
+    ) -> dict[str, Any]:
+        """Set the progression of a kind, also for records under way; return the kind.
+
+        With `time` a state moves after `seconds` on the world's clock, with `polls` after so many
+        reads, with `immediate` at once, and with `manual` only by `move`.
+
+        Raises:
+            UnknownTransition: No kind has this name.
+            ValueError: A value is not allowed.
+        """
+
+    def move(self, kind: str, id: str, to: str) -> str:
+        """Move one record now, whatever its progression; return the state that it reached.
+
+        Raises:
+            UnknownTransition: No kind has this name, or its table no record with this id.
+            ValueError: The kind has no such state.
         """
 
 

@@ -5,24 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from mock_platform.control.clock import Duration
-from mock_platform.control.refusals import ControlRefusal, refuse_values
+from mock_platform.control.refusals import refuse_values
 from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.description.schemas import Converter
-from mock_platform.core.errors import did_you_mean
 from mock_platform.core.fields import Choice, Integer, Text
 from mock_platform.core.schema import Schema
+from mock_platform.core.transitions import MAX_POLLS, MAX_SECONDS, WorldTransitions
 from mock_platform.core.validators import Between
 from mock_platform.platform import Platform
-from mock_platform.world.transitions import PROGRESSIONS, TransitionKind
-from mock_platform.world.world import World
+from mock_platform.world.transitions import PROGRESSIONS
 
 
 class PaceBody(Schema):
     """The progression of a kind; absent values do not change."""
 
     progression = Choice(PROGRESSIONS)
-    seconds = Duration(validate=[Between(0, 10**9)], metadata={"description": "under `time`"})
-    polls = Integer(low=1, high=10**6, metadata={"description": "under `polls`"})
+    seconds = Duration(validate=[Between(0, MAX_SECONDS)], metadata={"description": "under `time`"})
+    polls = Integer(low=1, high=MAX_POLLS, metadata={"description": "under `polls`"})
 
 
 class MoveBody(Schema):
@@ -53,57 +52,22 @@ class MoveAnswer(Schema):
 
 def list_transitions(request: ControlRequest) -> dict[str, Any]:
     """Each kind by name: its progression, its states, and the records that are changing."""
-    return _describe_transitions(request.world)
+    return WorldTransitions(request.world).list()
 
 
 def put_transition(request: ControlRequest) -> dict[str, Any]:
     """Set the progression of a kind, also for records that are already changing."""
-    world = request.world
-    kind = require_kind(world, request.args["kind"])
-    with world.work():
-        world.transitions.set_pace(kind.name, **request.body)
-        world.transitions.evaluate_all(kind.name)
-    shown: dict[str, Any] = _describe_transitions(world)[kind.name]
-    return shown
+    return WorldTransitions(request.world).set(request.args["kind"], **request.body)
 
 
 def move(request: ControlRequest) -> dict[str, Any]:
     """Move one record now, whatever its progression."""
-    world, key, to = request.world, request.args["key"], request.body["to"]
-    kind = require_kind(world, request.args["kind"])
-    if to not in kind.states:
-        allowed = ", ".join(kind.states)
-        text = f"{kind.name} has no state {to!r}; its states: {allowed}"
-        raise refuse_values(422, [("to", text)], "The record was not moved")
-    with world.work():
-        if world.store.get(kind.table, key) is None:
-            raise ControlRefusal(404, f"{kind.table} has no record {key!r}.")
-        world.transitions.move(kind.name, key, to)
-        record = world.store.get(kind.table, key) or {}
-    return {"kind": kind.name, "id": key, "state": kind.state_of(record)}
-
-
-def require_kind(world: World, name: str) -> TransitionKind:
-    """Return the kind of transition with this name.
-
-    Raises:
-        ControlRefusal: 404; no kind has this name.
-    """
-    kinds = world.transitions.kinds
-    if name not in kinds:
-        known = ", ".join(sorted(kinds)) or "none"
-        hint = did_you_mean(name, kinds)
-        raise ControlRefusal(
-            404, f"The kind of transition {name!r} does not exist.{hint} Kinds: {known}."
-        )
-    return kinds[name]
-
-
-def _describe_transitions(world: World) -> dict[str, Any]:
-    with world.work():
-        for name in world.transitions.kinds:
-            world.transitions.evaluate_all(name)
-        return world.transitions.as_json()
+    kind, key = request.args["kind"], request.args["key"]
+    try:
+        state = WorldTransitions(request.world).move(kind, key, request.body["to"])
+    except ValueError as fault:
+        raise refuse_values(422, [("to", str(fault))], "The record was not moved") from fault
+    return {"kind": kind, "id": key, "state": state}
 
 
 ROUTES = (

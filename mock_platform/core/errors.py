@@ -190,6 +190,44 @@ class UnknownStream(LookupError):
         super().__init__(f"No open stream has the id {id_!r}. Open streams: {shown}.")
 
 
+# The exceptions about snapshots and transitions.
+
+
+class BadSnapshotName(ValueError):
+    """A snapshot cannot have this name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"{name!r} is not a name for a snapshot: 1 to 64 letters, digits, dots, underscores "
+            "and hyphens; the first must be a letter or digit."
+        )
+
+
+class TooManySnapshots(RuntimeError):
+    """The world already has the maximum number of snapshots."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"This world already has {limit} snapshots. Delete one with "
+            "DELETE /_mock/snapshots/NAME."
+        )
+
+
+class UnknownSnapshot(LookupError):
+    """The world has no snapshot of this name."""
+
+    def __init__(self, world: str, name: str, known: Iterable[str]) -> None:
+        super().__init__(
+            f"World {world!r} has no snapshot {name!r}.{did_you_mean(name, known)} "
+            f"PUT /_mock/snapshots/{name} saves one."
+        )
+        self.name = name
+
+
+class UnknownTransition(LookupError):
+    """The kind of transition or its record does not exist; the text says which."""
+
+
 # The exceptions of views. Commands import this module, so it is quick to load.
 
 

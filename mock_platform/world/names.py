@@ -6,13 +6,13 @@ import re
 
 DEFAULT = "default"
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
-"""Pattern of a world's name."""
+"""Pattern of the name of a world, and of a snapshot."""
 _NAME = re.compile(NAME_PATTERN, re.ASCII)
 _FORM = "1 to 64 letters, digits, dots, underscores and hyphens, the first a letter or digit"
 
 
 def is_name(text: str) -> bool:
-    """Whether a world can have this name."""
+    """Whether a world, or a snapshot of one, can have this name."""
     return _NAME.fullmatch(text) is not None
 
 

@@ -21,20 +21,26 @@ from mock_platform.client.local import LocalClock, LocalJournal, LocalStreams, L
 from mock_platform.client.local_platform import LocalPlatform
 from mock_platform.client.remote import RemotePlatform, RemoteWorld
 from mock_platform.client.remote.journal import RemoteEntry, RemoteJournal
+from mock_platform.client.remote.snapshots import RemoteSnapshots
 from mock_platform.client.remote.state import RemoteState, RemoteTable
 from mock_platform.client.remote.streams import RemoteStreams
+from mock_platform.client.remote.transitions import RemoteTransitions
 from mock_platform.client.remote.world import RemoteClock
 from mock_platform.client.world_parts import (
     ClockFace,
     EntryFace,
     JournalFace,
+    SnapshotsFace,
     StateFace,
     StreamsFace,
     TableFace,
+    TransitionsFace,
 )
 from mock_platform.core.errors import BadQuery, NothingDue, NotInProcess
+from mock_platform.core.snapshots import Snapshots
 from mock_platform.core.tables.state import State as LocalState
 from mock_platform.core.tables.state import TableState
+from mock_platform.core.transitions import WorldTransitions
 from mock_platform.world.journal import JournalEntry
 from tests.client.conftest import NOON
 
@@ -44,6 +50,8 @@ _WORLDS: tuple[type[WorldFace], ...] = (LocalWorld, RemoteWorld)
 _CLOCKS: tuple[type[ClockFace], ...] = (LocalClock, RemoteClock)
 _JOURNALS: tuple[type[JournalFace], ...] = (LocalJournal, RemoteJournal)
 _STREAMS: tuple[type[StreamsFace], ...] = (LocalStreams, RemoteStreams)
+_SNAPSHOTS: tuple[type[SnapshotsFace], ...] = (Snapshots, RemoteSnapshots)
+_TRANSITIONS: tuple[type[TransitionsFace], ...] = (WorldTransitions, RemoteTransitions)
 _STATES: tuple[type[StateFace], ...] = (LocalState, RemoteState)
 _TABLES: tuple[type[TableFace], ...] = (TableState, RemoteTable)
 _ENTRIES: tuple[type[EntryFace], ...] = (JournalEntry, RemoteEntry)
@@ -71,6 +79,8 @@ _OF_ONE_KIND = {"start", "connect", "open", "open_case", "control", "close_sessi
         (ClockFace, _CLOCKS, set()),
         (JournalFace, _JOURNALS, set()),
         (StreamsFace, _STREAMS, set()),
+        (SnapshotsFace, _SNAPSHOTS, set()),
+        (TransitionsFace, _TRANSITIONS, set()),
         (StateFace, _STATES, set()),
         (TableFace, _TABLES, {"find", "find_referring"}),  # for the console
     ],
@@ -94,7 +104,11 @@ def test_nothing_is_on_one_side_alone(face: type, kinds: tuple[type, ...], more:
 _ALIKE = {"name", "base_url", "ads_base_url", "ads_sandbox_base_url", "control_url"}
 _ALIKE |= {"activate", "advance", "app", "fail", "test_client"}
 """What the interface itself does, from what both kinds have."""
-_OURS = {kind.__module__ for kinds in (_PLATFORMS, _WORLDS, _CLOCKS, _JOURNALS) for kind in kinds}
+_OURS = {
+    kind.__module__
+    for kinds in (_PLATFORMS, _WORLDS, _CLOCKS, _JOURNALS, _SNAPSHOTS, _TRANSITIONS)
+    for kind in kinds
+}
 
 
 def _public(kind: type) -> set[str]:
@@ -435,6 +449,43 @@ def test_streams_are_listed_silenced_and_ended(world: WorldFace) -> None:
             json.loads(rest)["errors"][0]["disconnect_type"] for rest in lines
         ]
         assert [] == world.streams.list()
+
+
+def test_a_world_returns_to_its_snapshots(world: WorldFace) -> None:
+    """A snapshot is listed, replaced, returned to and deleted by its name."""
+    world.state["users"].delete(OTHER)
+    taken = [world.snapshots.save(name) for name in ("one", "two", "one")]
+    world.state["users"].delete(USER)
+    world.clock.advance(hours=1)
+
+    world.snapshots.restore("one")
+
+    assert ["one", "two", "one"] == [each["name"] for each in taken]
+    assert ["2026-03-01T12:00:00.000Z"] * 3 == [each["at"] for each in taken]
+    assert all(each["changed_records"] > 0 for each in taken)
+    assert (True, False) == (USER in world.state["users"], OTHER in world.state["users"])
+    assert (NOON, ["one", "two"]) == (world.clock.now(), world.snapshots.list())
+    world.snapshots.delete("one")
+    assert ["two"] == world.snapshots.list()
+
+
+def test_slow_states_move_as_they_are_told(world: WorldFace) -> None:
+    """What is not named stays as it was; a pace holds for records under way, a move for one."""
+    before = world.transitions.list()["do_not_reach_list"]
+
+    manual = world.transitions.set("do_not_reach_list", progression="manual")
+    (key,) = manual["under_way"]
+    reached = world.transitions.move("do_not_reach_list", key, "PROCESSED")
+    again = world.transitions.move("do_not_reach_list", key, "PROCESSING")
+    slow = world.transitions.set("do_not_reach_list", progression="time", seconds=60, polls=3)
+    world.clock.advance(59)
+    waiting = world.transitions.list()["do_not_reach_list"]
+    world.clock.advance(1)
+
+    assert before | {"progression": "manual"} == manual
+    assert ("PROCESSED", "PROCESSING") == (reached, again)
+    assert manual | {"progression": "time", "seconds": 60, "polls": 3} == slow == waiting
+    assert slow | {"under_way": []} == world.transitions.list()["do_not_reach_list"]
 
 
 def test_records_are_made(world: WorldFace) -> None:

@@ -20,14 +20,19 @@ from mock_platform.core.errors import (
     BadQuery,
     BadRecord,
     BadScenario,
+    BadSnapshotName,
     CannotPerform,
     MissingCredentials,
     NoSuchAttribute,
+    TooManySnapshots,
     UnknownRecord,
     UnknownScenario,
+    UnknownSnapshot,
     UnknownStream,
     UnknownTable,
+    UnknownTransition,
 )
+from mock_platform.core.snapshots import MAX_SNAPSHOTS
 from mock_platform.world.names import BadWorldName, TooManyWorlds, UnknownWorld
 from tests.support import find_inner
 
@@ -54,6 +59,16 @@ def _without_tokens(world: WorldFace, scheme: Any) -> None:
 def _define_active(world: WorldFace) -> None:
     world.activate("usage-capped", period="Daily")
     world.define({"name": "usage-capped", "rules": [RULE]})
+
+
+def _save_too_many(world: WorldFace) -> None:
+    for number in range(MAX_SNAPSHOTS + 1):
+        world.snapshots.save(f"s{number}")
+
+
+def _return_to_another(world: WorldFace) -> None:
+    world.snapshots.save("before")
+    world.snapshots.restore("befor")
 
 
 IN_PLATFORM: dict[str, tuple[type[Exception], Mistake]] = {
@@ -166,6 +181,30 @@ IN_WORLD: dict[str, tuple[type[Exception], Mistake]] = {
     "silencing no stream": (UnknownStream, lambda w: w.streams.stall("x", seconds=1)),
     "silence before now": (ValueError, lambda w: w.streams.stall(seconds=-1)),
     "silence for more than a day": (ValueError, lambda w: w.streams.stall(seconds=86401)),
+    "a snapshot of no name": (BadSnapshotName, lambda w: w.snapshots.save("")),
+    "a snapshot whose name is a path": (BadSnapshotName, lambda w: w.snapshots.save("../reset")),
+    "a snapshot named by a number": (TypeError, lambda w: w.snapshots.save(1)),
+    "more snapshots than may be": (TooManySnapshots, _save_too_many),
+    "returning to a misspelt snapshot": (UnknownSnapshot, _return_to_another),
+    "returning to what cannot be": (UnknownSnapshot, lambda w: w.snapshots.restore("a/../b")),
+    "returning to a number": (TypeError, lambda w: w.snapshots.restore(1)),
+    "deleting no snapshot": (UnknownSnapshot, lambda w: w.snapshots.delete("none")),
+    "a pace of no kind": (UnknownTransition, lambda w: w.transitions.set("replay_jb")),
+    "a pace of what cannot be a kind": (UnknownTransition, lambda w: w.transitions.set("a/b?c")),
+    "a pace of a number": (TypeError, lambda w: w.transitions.set(1)),
+    "an unknown progression": (ValueError, lambda w: w.transitions.set("space", progression="x")),
+    "seconds that are a text": (ValueError, lambda w: w.transitions.set("space", seconds="2m")),
+    "seconds below none": (ValueError, lambda w: w.transitions.set("space", seconds=-1)),
+    "too many seconds": (ValueError, lambda w: w.transitions.set("space", seconds=10**9 + 1)),
+    "polls that are no number": (ValueError, lambda w: w.transitions.set("space", polls="1")),
+    "too many polls": (ValueError, lambda w: w.transitions.set("space", polls=10**6 + 1)),
+    "moving of no kind": (UnknownTransition, lambda w: w.transitions.move("spce", "1", "live")),
+    "moving to no state": (ValueError, lambda w: w.transitions.move("space", "1", "alive")),
+    "moving to a number": (TypeError, lambda w: w.transitions.move("space", "1", 1)),
+    "moving no record": (UnknownTransition, lambda w: w.transitions.move("space", "1/2", "live")),
+    "moving no id": (UnknownTransition, lambda w: w.transitions.move("space", "", "live")),
+    "moving a path": (UnknownTransition, lambda w: w.transitions.move("space", "..", "live")),
+    "moving what is a number": (TypeError, lambda w: w.transitions.move("space", 1, "live")),
     "a third kind of session": (ValueError, lambda w: w.session("basic")),
     "no token to sign with": (MissingCredentials, lambda w: _without_tokens(w, "oauth1")),
     "no token of OAuth 2.0": (MissingCredentials, lambda w: _without_tokens(w, "oauth2")),
@@ -197,7 +236,10 @@ GONE: dict[str, Mistake] = {
     "activate": lambda w: w.activate("outage"), "deactivate": lambda w: w.deactivate(),
     "define": lambda w: w.define({"name": "x", "rules": [RULE]}),
     "scenarios": lambda w: w.scenarios, "unfired": lambda w: w.unfired_expectations(),
-    "reset": lambda w: w.reset(),
+    "reset": lambda w: w.reset(), "snapshots": lambda w: w.snapshots.list(),
+    "save": lambda w: w.snapshots.save("s"), "restore": lambda w: w.snapshots.restore("s"),
+    "transitions": lambda w: w.transitions.list(), "pace": lambda w: w.transitions.set("space"),
+    "move": lambda w: w.transitions.move("space", "1", "live"),
 }  # fmt: skip
 
 
@@ -263,6 +305,15 @@ def test_a_world_that_is_gone(platform: PlatformFace, asked: str) -> None:
     platform.drop_world("w")
 
 
+def test_parts_of_a_world_that_is_gone(platform: PlatformFace) -> None:
+    """What was taken of it before does not exist either."""
+    world = platform.world("w")
+    parts = world.snapshots, world.transitions
+    platform.drop_world("w")
+
+    assert [UnknownWorld] * 2 == [type(_raised(lambda part: part.list(), each)) for each in parts]
+
+
 def test_an_existing_world_warns_of_what_it_has_otherwise() -> None:
     """Here and on a server elsewhere, with the same text; it does not change."""
     with MockPlatform.start() as local, MockPlatform.connect(local.base_url) as remote:
@@ -280,6 +331,8 @@ def test_a_mistake_names_what_was_meant(remote: PlatformFace) -> None:
         # By `getattr`, because mypy would refuse the attribute that does not exist.
         "Did you mean state['line_items']?": lambda: getattr(world.state, "lineitems"),  # noqa: B009
         "Did you mean 'northbike_co'?": lambda: world.emit("post.create", user="northbike"),
+        "Did you mean 'before'?": lambda: _return_to_another(world),
+        "Did you mean 'replay_job'?": lambda: world.transitions.set("replay_jb"),
         "those are TABLE.json, in the folder itself": lambda: world.use_fixtures(EMPTY),
     }
     for text, act in told.items():

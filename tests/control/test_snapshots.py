@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from mock_platform.control.snapshots import MAX_SNAPSHOTS
+from mock_platform.core.snapshots import MAX_SNAPSHOTS
 from tests.control.support import call, detail
 from tests.support import Sandbox
 

@@ -34,7 +34,16 @@ FACES: dict[str, type] = {
 }  # fmt: skip
 FACES |= {
     name: getattr(parts, f"{name}Face")
-    for name in ("Clock", "Journal", "Entry", "Change", "Streams", "Table")
+    for name in (
+        "Clock",
+        "Journal",
+        "Entry",
+        "Change",
+        "Streams",
+        "Snapshots",
+        "Transitions",
+        "Table",
+    )
 }
 ONLY_IN_PYTHON: dict[str, set[str]] = {
     # They need the process of the server, as for a server elsewhere in Python; fixtures are the
@@ -45,15 +54,14 @@ ONLY_IN_PYTHON: dict[str, set[str]] = {
 ONLY_IN_JAVASCRIPT: dict[str, set[str]] = {
     # For what pytest's fixtures do, and for routes that Python calls with requests.
     # The failures of a server: in Python they are those of the package.
-    "World": {"drop", "finish", "[Symbol.asyncDispose]", "snapshots", "transitions"}
-    | {"regenerateCredentials", "failures"},
+    "World": {"drop", "finish", "[Symbol.asyncDispose]", "regenerateCredentials", "failures"},
     "MockPlatform": {"freshWorld"},
     # `in` and `len` of Python.
     "Table": {"has", "size"},
     "WholeState": {"has", "size"},
 }
 RUNNERS = {"node": "node:test", "vitest": "vitest"}
-OPTIONS = re.compile(r"(Options|Query|Duration)$")
+OPTIONS = re.compile(r"(Options|Query|Duration|Pace)$")
 """Types of the last parameter, whose keys are the keyword arguments of Python."""
 
 

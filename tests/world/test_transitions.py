@@ -10,7 +10,7 @@ import pytest
 from mock_platform.world.attached import Notice
 from mock_platform.world.blueprint import Blueprint, WorldSettings
 from mock_platform.world.store.memory import Base
-from mock_platform.world.transitions import Pace, TransitionKind, UnknownTransition
+from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import World
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -116,19 +116,6 @@ def test_a_move_is_told(world: World) -> None:
         world.transitions.move("job", "7", "DONE")
 
     assert told == [Notice("job:DONE", "7")]
-
-
-@pytest.mark.parametrize(("kind", "key", "to", "text"), [
-    ("jub", "7", "DONE", "no transition kind 'jub'; there are: job"),
-    ("job", "8", "DONE", "no record '8' in jobs"),
-    ("job", "7", "ENDED", "job has no state 'ENDED'; its states: RUNNING, DONE, FAILED"),
-])  # fmt: skip
-def test_what_there_is_not_is_told(world: World, kind: str, key: str, to: str, text: str) -> None:
-    """An unknown kind, record or state is refused, naming what there is."""
-    with pytest.raises(UnknownTransition) as caught:
-        world.transitions.move(kind, key, to)
-
-    assert str(caught.value) == text
 
 
 def test_the_paces_can_be_saved(world: World) -> None:

@@ -32,6 +32,10 @@ class UnknownRecord extends MockPlatformError {}
 class UnknownStream extends MockPlatformError {}
 class BadEvent extends MockPlatformError {}
 class UnknownScenario extends MockPlatformError {}
+class UnknownSnapshot extends MockPlatformError {}
+class BadSnapshotName extends MockPlatformError {}
+class TooManySnapshots extends MockPlatformError {}
+class UnknownTransition extends MockPlatformError {}
 class BadWorldName extends MockPlatformError {}
 class TooManyWorlds extends MockPlatformError {}
 class CannotPerform extends MockPlatformError {}
@@ -57,6 +61,10 @@ const MISTAKES = {
   UnknownStream,
   BadEvent,
   UnknownScenario,
+  UnknownSnapshot,
+  BadSnapshotName,
+  TooManySnapshots,
+  UnknownTransition,
   BadWorldName,
   TooManyWorlds,
   CannotPerform,
@@ -123,6 +131,10 @@ module.exports = {
   UnknownStream,
   BadEvent,
   UnknownScenario,
+  UnknownSnapshot,
+  BadSnapshotName,
+  TooManySnapshots,
+  UnknownTransition,
   BadWorldName,
   TooManyWorlds,
   CannotPerform,

@@ -8,10 +8,10 @@ import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
 
 import {
-  BadEvent, BadParameters, BadQuery, BadRecord, BadScenario, BadWorldName, CannotApprove, CannotStart,
-  ForeignHost, MissingCredentials, MockPlatform, NothingDue, OverflowError, Refused,
-  UnfiredExpectations, UnknownRecord, UnknownScenario, UnknownStream, UnknownTable, UnknownWorld,
-  ValueError, failures,
+  BadEvent, BadParameters, BadQuery, BadRecord, BadScenario, BadSnapshotName, BadWorldName, CannotApprove,
+  CannotStart, ForeignHost, MissingCredentials, MockPlatform, NothingDue, OverflowError, Refused,
+  UnfiredExpectations, UnknownRecord, UnknownScenario, UnknownSnapshot, UnknownStream, UnknownTable,
+  UnknownTransition, UnknownWorld, ValueError, failures,
 } from "mock-platform";
 
 const NOON = new Date("2026-03-01T12:00:00Z");
@@ -397,9 +397,11 @@ test("slow states move as they are told, and snapshots return", async (t) => {
   await snapshots.restore("before");
   assert.deepEqual((await transitions.list()).do_not_reach_list.under_way, [id]);
   await snapshots.delete("before");
-  await assert.rejects(snapshots.restore("before"), { constructor: Refused, status: 404 });
+  await assert.rejects(snapshots.restore("before"), { constructor: UnknownSnapshot, status: 404 });
+  await assert.rejects(snapshots.save("-"), { constructor: BadSnapshotName, status: 400 });
   await assert.rejects(transitions.move("do_not_reach_list", id, "X"), ValueError);
-  await assert.rejects(transitions.set("lists", {}), { constructor: Refused, message: /Kinds: / });
+  await assert.rejects(transitions.move("do_not_reach_list", "1", "PROCESSED"), UnknownTransition);
+  await assert.rejects(transitions.set("lists", {}), { constructor: UnknownTransition, message: /Kinds: / });
 });
 
 test("coverage counts and a reset returns to the start", async (t) => {

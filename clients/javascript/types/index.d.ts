@@ -524,11 +524,24 @@ export interface Table extends AsyncIterable<StoredRecord> {
 export interface Snapshots {
   /** Returns the names of the snapshots, oldest first. */
   list(): Promise<string[]>;
-  /** Save the current state under a name; replaces a snapshot of that name. */
+  /**
+   * Save the current state under a name; replaces a snapshot of that name.
+   *
+   * @throws {BadSnapshotName} The name is not allowed for a snapshot.
+   * @throws {TooManySnapshots} The world has the maximum number of snapshots.
+   */
   save(name: string): Promise<void>;
-  /** Return the world to a snapshot. The journal is emptied; scenarios stay as they are. */
+  /**
+   * Return the world to a snapshot. The journal is emptied; scenarios stay as they are.
+   *
+   * @throws {UnknownSnapshot} The world has no snapshot of this name.
+   */
   restore(name: string): Promise<void>;
-  /** Delete a snapshot. */
+  /**
+   * Delete a snapshot.
+   *
+   * @throws {UnknownSnapshot} The world has no snapshot of this name.
+   */
   delete(name: string): Promise<void>;
 }
 
@@ -536,9 +549,19 @@ export interface Snapshots {
 export interface Transitions {
   /** Returns each kind by name: its progression, its states, and the records that are changing. */
   list(): Promise<Record<string, Transition>>;
-  /** Set the progression of a kind, also for records that are already changing. */
+  /**
+   * Set the progression of a kind, also for records that are already changing.
+   *
+   * @throws {UnknownTransition} No kind has this name.
+   * @throws {ValueError} A value is not allowed.
+   */
   set(kind: string, pace: Pace): Promise<Transition>;
-  /** Move one record now; returns its state. */
+  /**
+   * Move one record now; returns its state.
+   *
+   * @throws {UnknownTransition} No kind has this name, or its table no record with this id.
+   * @throws {ValueError} The kind has no such state.
+   */
   move(kind: string, id: string, to: string): Promise<string>;
 }
 
@@ -958,6 +981,14 @@ export declare class UnknownStream extends MockPlatformError {}
 export declare class BadEvent extends MockPlatformError {}
 /** No scenario has this name. */
 export declare class UnknownScenario extends MockPlatformError {}
+/** The world has no snapshot of this name. */
+export declare class UnknownSnapshot extends MockPlatformError {}
+/** A snapshot cannot have this name. */
+export declare class BadSnapshotName extends MockPlatformError {}
+/** The world has the maximum number of snapshots. */
+export declare class TooManySnapshots extends MockPlatformError {}
+/** The kind of transition or its record does not exist. */
+export declare class UnknownTransition extends MockPlatformError {}
 /** A world cannot have this name. */
 export declare class BadWorldName extends MockPlatformError {}
 /** The server has the maximum number of worlds. */

@@ -54,8 +54,10 @@ if TYPE_CHECKING:
     from flask import Flask
     from httpx import AsyncClient
 
+    from mock_platform.client.remote.snapshots import RemoteSnapshots
     from mock_platform.client.remote.state import RemoteState
     from mock_platform.client.remote.streams import RemoteStreams
+    from mock_platform.client.remote.transitions import RemoteTransitions
     from mock_platform.names import EventType, ScenarioName, TableName
     from mock_platform.serving.in_process.asgi import AsgiApplication
     from mock_platform.serving.in_process.session import AuthScheme, BasedSession
@@ -135,6 +137,18 @@ class RemoteWorld(WorldFace):
         from mock_platform.client.remote.streams import RemoteStreams
 
         return RemoteStreams(self._control)
+
+    @property
+    def snapshots(self) -> RemoteSnapshots:
+        from mock_platform.client.remote.snapshots import RemoteSnapshots
+
+        return RemoteSnapshots(self._control, self.name)
+
+    @property
+    def transitions(self) -> RemoteTransitions:
+        from mock_platform.client.remote.transitions import RemoteTransitions
+
+        return RemoteTransitions(self._control)
 
     def make(
         self,

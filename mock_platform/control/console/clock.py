@@ -29,9 +29,9 @@ from mock_platform.control.transitions import (
     PaceBody,
     list_transitions,
     put_transition,
-    require_kind,
 )
 from mock_platform.control.transitions import move as move_record
+from mock_platform.core.transitions import find_kind
 from mock_platform.world.clock import Happening, wire_millis
 from mock_platform.world.transitions import PROGRESSIONS
 
@@ -181,7 +181,7 @@ def show_transitions(request: ControlRequest) -> Response:
 
 def show_transition(request: ControlRequest, form: FormState | None = None) -> Response:
     """One kind: its progression as a form, the records that are changing, one to be moved."""
-    kind = require_kind(request.world, request.args["kind"])
+    kind = find_kind(request.world.transitions.kinds, request.args["kind"])
     pace = list_transitions(request)[kind.name]
     with request.world.lock:
         rows = [_describe(request, kind.name, key) for key in pace["under_way"][:MAX_SHOWN]]
@@ -217,7 +217,7 @@ def move_one(request: ControlRequest) -> Response:
 
     def move(values: Mapping[str, str]) -> Response:
         key = values.get("key", "").strip()
-        kind = require_kind(request.world, request.args["kind"])
+        kind = find_kind(request.world.transitions.kinds, request.args["kind"])
         if not key:
             text = f"key: write the key of a record of {kind.table}"
             raise refuse_values(422, [("key", text)], "The record was not moved")
