@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from time import thread_time
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -338,3 +339,25 @@ def test_the_password_in_an_address_is_not_shown(shown: str, value: str) -> None
 def test_a_password_in_an_escaped_address_is_not_shown() -> None:
     """JSON may escape each slash."""
     assert SECRET not in redact.text(f'{{"url":"http:\\/\\/u:{SECRET}@h\\/"}}')
+
+
+@pytest.mark.parametrize(
+    "shape", ["OAuth a=b,{row}", "{row}token=abc", "oauth{row}=token", '="pin"{row}']
+)
+@pytest.mark.parametrize("part", ["x", "-", "_", "-_", '<code id="pin"', '"token":[', "mock-"])
+def test_a_row_of_what_begins_a_secret_is_read_once(shape: str, part: str) -> None:
+    """However a client fills the 64 KiB of a head, to show it takes less than a second."""
+    value = shape.format(row=part * (65_536 // len(part)))
+    began = thread_time()
+    redact.header("Authorization", value)
+    redact.text(value)
+    redact.address(f"/{value}")
+    assert thread_time() - began < 1.0
+
+
+@pytest.mark.parametrize(
+    "before", ["", "-", "--", "_", "__", "-_", "_-", "x-_", "a--", "a-", "--_-__"]
+)
+def test_a_name_after_dashes_is_a_secret(before: str) -> None:
+    """Dashes and underscores before the name of a secret do not let it be shown."""
+    assert redact.text(f"{before}token_secret={SECRET}") == f"{before}token_secret=[redacted]"
