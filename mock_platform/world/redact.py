@@ -52,7 +52,17 @@ _STEMS = (
     "apikey", "api_", "api-", "private", "session", 'pin"', "pin ", "pin=", "pin_", "pin-",
 )  # fmt: skip
 """Each text with one of the names has one of these, in small letters; most texts have none."""
-_SECRET_WORDS = ("cookie", "token", "secret", "password", "apikey", "csrf", "xsrf", "session")
+_SECRET_WORDS = (
+    "cookie",
+    "token",
+    "secret",
+    "password",
+    "apikey",
+    "csrf",
+    "xsrf",
+    "session",
+    "signature",
+)
 """A header whose name has one of these, without its dashes, has a secret as its value."""
 _SECRET_VARIABLE = re.compile(
     r"TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIAL", re.ASCII | re.IGNORECASE
@@ -91,9 +101,13 @@ _ENCODED_PAIR = re.compile(
     rf"(?<![A-Za-z0-9_.~%-])(?P<name>[A-Za-z0-9_.~-]*+%[A-Za-z0-9_.~%-]*+)={_PAIR_VALUE}", re.ASCII
 )
 _STRING = r'"(?:[^"\\]++|\\.)*(?:"|\\?\Z)'
+_NESTED = rf"[^\[\]{{}}\"]++|{_STRING}"
+for _ in range(4):
+    _NESTED = rf"[^\[\]{{}}\"]++|{_STRING}|[\[{{](?:{_NESTED})*+(?:[\]}}]|\Z)"
+"""What can be in a list or an object, with lists and objects in it, some levels deep."""
 _JSON_VALUE = (
     rf"(?!\"{_KEPT}\")"
-    rf"(?:{_STRING}|\[[^\[\]]*+(?:\]|\Z)|\{{[^{{}}]*+(?:\}}|\Z)|(?!null)[^\s\",\[\]{{}}]++)"
+    rf"(?:{_STRING}|[\[{{](?:{_NESTED})*+(?:[\]}}]|\Z)|(?!null)[^\s\",\[\]{{}}]++)"
 )
 _JSON = (rf"(\"\s*+(?:{_SECRET_NAMES})\s*+\"\s*+:\s*+)({_JSON_VALUE})", _FLAGS | re.DOTALL)
 _LONG_JSON = re.compile(
@@ -123,6 +137,7 @@ _OAUTH_ITEM = re.compile(
 )
 """An item of OAuth's header. It begins where a word does, so that each word is read once."""
 _COOKIE = re.compile(rf"=(?!{_KEPT})([^;]*)", re.ASCII)
+_FIELD_OF = re.compile(r"[\[\].]")
 _LIKE_FORM = re.compile(r"\s*+[A-Za-z0-9_.~%+\[\]-]{1,100}\s*+=", re.ASCII)
 """The beginning of a form without a media type that says so."""
 _PART_NAME = re.compile(r"\bname(\*?)\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"?|([^;\s]+))", _FLAGS)
@@ -443,7 +458,8 @@ def is_secret(name: str, value: str = "") -> bool:
 @lru_cache(4096)
 def _find_least(name: str) -> int | None:
     """Return from how many characters on a value of this name is a secret; `None` if none is."""
-    folded = name.strip().lower()
+    # Frameworks write a field of a field as `user[password]` or `user.password`.
+    folded = _FIELD_OF.split(name.strip().lower().rstrip("[]"))[-1]
     if folded in _LONG_NAMES:
         return _LONG
     squashed = folded.replace("_", "").replace("-", "").removeprefix("mockplatform")

@@ -36,6 +36,9 @@ LONG = "aGJyRGVza1VzZXJUb2tlbg-_.~"
      '<input name="authenticity_token" type="hidden" value="s3cret">'),
     ('<code id="pin">[redacted]</code>', '<code id="pin">1234567</code>'),
     ("my_oauth_tokens=5", "my_oauth_tokens=5"),
+    ('{"secret":"[redacted]","b":1}', '{"secret":[["abc"],{"a":["}]abc"]}],"b":1}'),
+    ('{"password":"[redacted]","b":["c"]}', '{"password":{"a":{"d":"abc"}},"b":["c"]}'),
+    ('{"password":"[redacted]"', '{"password":[{"a":"abc"},["ab'),
     ("https://cb/?state=1&code=[redacted]", f"https://cb/?state=1&code={LONG}"),
     ('{"code": "[redacted]", "token":"[redacted]"}', f'{{"code": "{LONG}", "token":"{LONG}"}}'),
     ("code=404&next_token=abcdefghijklmnopqrstu", "code=404&next_token=abcdefghijklmnopqrstu"),
@@ -190,6 +193,7 @@ def test_what_is_encoded_too_often_is_not_shown() -> None:
     ("Set-Cookie", "sid=abc; HttpOnly", "sid=[redacted]; HttpOnly"),
     ("Location", "http://c/?oauth_verifier=v", "http://c/?oauth_verifier=[redacted]"),
     ("X-Mock-Control-Token", "t", "[redacted]"),
+    ("X-Webhooks-Signature-256", "sha256=abc", "[redacted]"),
     ("Accept", "text/html", "text/html"),
 ])  # fmt: skip
 def test_headers_lose_their_secrets(name: str, value: str, shown: str) -> None:
