@@ -10,6 +10,8 @@ from typing import Any, Self
 
 from msgspec import Struct
 
+MAX_FAULTS = 100
+"""Maximum number of faults that one answer reports, or that are looked for in one document."""
 _MOST_COMPARED = 200
 """Characters of a value that is compared with known ones; a longer one resembles none."""
 

@@ -43,8 +43,8 @@ def test_addresses_do_not_control_the_terminal(tmp_path: Path, form: str) -> Non
     """What a project has in an address is shown without control characters."""
     (tmp_path / "bot.py").write_text(
         "import requests\n"
-        + r'requests.get("https://api.x.com/2/\x1b[2J\x9b\u202e\nFiles: 0")'
-        + "\n"
+        r'requests.get("https://api.x.com/2/\x1b[2J\x9b\u202e\nFiles: 0")'
+        "\n"
     )
 
     _, text = run(str(tmp_path), "--format", form)
