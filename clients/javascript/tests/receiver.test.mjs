@@ -56,7 +56,8 @@ test("a foreign signature is refused and kept apart", async (t) => {
 
 test("who sends no address, or leaves in the middle, does not end the program", async (t) => {
   const { receiver, send } = await open(t);
-  for (const part of ["GET // HTTP/1.1\r\nHost: x\r\n\r\n", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"]) {
+  const head = (method, path) => `${method} ${path} HTTP/1.1\r\nHost: x\r\n`;
+  for (const part of [`${head("GET", "//")}\r\n`, `${head("POST", "/")}Content-Length: 9\r\n\r\n{`]) {
     const socket = net.connect(receiver.port, "127.0.0.1");
     socket.end(part);
     socket.resume();
