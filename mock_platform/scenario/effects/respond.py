@@ -20,7 +20,14 @@ from mock_platform.core.failures.rendering import JSON
 from mock_platform.core.jsonio import dumps
 from mock_platform.scenario.effects.effect import EffectKind, Staging
 
-_OURS = r"(?![Cc]ontent-[Ll]ength$|[Tt]ransfer-[Ee]ncoding$|[Cc]onnection$)"
+
+def _write_in_any_case(name: str) -> str:
+    """Return a pattern for a name in any case; JSON Schema has no flag for that."""
+    return "".join(f"[{each.upper()}{each}]" if each.isalpha() else each for each in name)
+
+
+_FRAMING = ("content-length", "transfer-encoding", "connection")
+_OURS = f"(?!(?:{'|'.join(map(_write_in_any_case, _FRAMING))})$)"
 _TOKEN = r"[A-Za-z0-9!#%&'*+.^_`|~-]{1,100}"
 
 

@@ -290,6 +290,19 @@ def test_an_attempt_failed(platform: MockPlatform, receiver: WebhookReceiver) ->
     assert any("failed: answered with status 403" in line for line in wait_in_vain(receiver))
 
 
+def test_an_answer_other_than_200(platform: MockPlatform, receiver: WebhookReceiver) -> None:
+    """An attempt that was answered with another success is listed too, since it was none."""
+    webhook = register(platform, receiver)
+    receiver.answer_next(204, 204, 204, 204, 204)
+    event = {"event_type": "profile.update.bio", "webhook_id": webhook, "payload": {}}
+    platform.session("bearer").post("/_mock/events", json=event).raise_for_status()
+    assert platform.wait_for_deliveries()
+
+    told = platform.explain_deliveries(receiver.url)
+
+    assert any("failed: answered with status 204, not 200" in line for line in told), told
+
+
 def test_after_a_reset(platform: MockPlatform, receiver: WebhookReceiver) -> None:
     """What happened before a reset is not listed."""
     platform.emit("profile.update.bio", user="2244994945")
