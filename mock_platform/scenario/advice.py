@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from marshmallow.fields import String
+
 from mock_platform.api.v2.release_history import EVENT_NAMES, find_event_name
 from mock_platform.core.documents.forms import describe_allowed, is_number
 from mock_platform.core.documents.source import Path
@@ -52,6 +54,7 @@ def find_warnings(scenario: Scenario) -> list[OddPlace]:
         _check_clock,
         _check_conditions,
         _check_names,
+        _check_json_types,
         _check_callers,
         _check_events,
         _check_answers,
@@ -161,6 +164,28 @@ def _check_names(rule: Mapping[str, Any], catalog: Catalog) -> Iterator[OddPlace
             if source in rule.get("when", {}):
                 methods = " and ".join(sorted({each.method for each in served}))
                 yield ("when", source), f"{methods} requests have no body; use `query`"
+
+
+def _check_json_types(rule: Mapping[str, Any], catalog: Catalog) -> Iterator[OddPlace]:
+    """Find numbers where the operations take texts, as for ids: a text is never equal to one."""
+    conditions = rule.get("when", {}).get("json")
+    if not conditions:  # which is nearly always so; the schemas of all operations take a while
+        return
+    served = find_served(rule.get("on"), catalog) or []
+    operations = [each.operation for each in served if each.operation is not None]
+    if len(operations) < len(served):
+        return
+    schemas = [operation.params() for operation in operations if operation.params is not None]
+    known = [
+        (field.data_key or attr, field)
+        for schema in schemas
+        for attr, field in schema.load_fields.items()
+    ]
+    for name, condition in conditions.items():
+        wanted = condition.get("equals") if isinstance(condition, dict) else condition
+        fields = [field for key, field in known if key == name]
+        if is_number(wanted) and fields and all(isinstance(each, String) for each in fields):
+            yield ("when", "json", name), f'{_NEVER}: {name} is a text; write "{wanted}"'
 
 
 def _check_callers(rule: Mapping[str, Any], catalog: Catalog) -> Iterator[OddPlace]:
