@@ -161,7 +161,8 @@ class MissedAnswer(Schema):
 
 def explain_deliveries(request: ControlRequest) -> dict[str, Any]:
     """Why no deliveries came to an address: what happened, and why it was not sent there."""
-    return {"why_not": explain_missed(request.world, request.query["url"])}
+    held = request.platform.deliverer.list_held(request.world)
+    return {"why_not": explain_missed(request.world, request.query["url"], held)}
 
 
 ROUTES = (

@@ -174,6 +174,12 @@ class Deliverer:
         to = Receiver(world, world.epoch, challenge.webhook_id, challenge.url, challenge.secret, "")
         challenge.fault = self._sender.challenge(to, None)
 
+    def list_held(self, world: World) -> list[Dispatch]:
+        """Return the events of a world that scenarios hold back until a next one is delivered."""
+        with self._holding:
+            waiting = list(self._postponed.values())
+        return [each for each in waiting if each.to.world is world and each.to.epoch == world.epoch]
+
     def wait_until_idle(self, seconds: float = 10.0) -> bool:
         """Wait up to so many real seconds; return whether all that was asked for or due is done.
 
