@@ -59,6 +59,7 @@ def find_warnings(scenario: Scenario) -> list[OddPlace]:
         _check_events,
         _check_answers,
         _check_subjects,
+        _check_own_paths,
     )
     for index, rule in enumerate(rules):
         inside = [each for check in checks for each in check(rule, catalog)]
@@ -344,6 +345,19 @@ def _list_dialects(on: Any, catalog: Catalog) -> set[str]:
         elif each in catalog.ids:
             found.add(catalog[each].dialect)
     return found
+
+
+def _check_own_paths(rule: Mapping[str, Any], _: Catalog) -> Iterator[OddPlace]:
+    """Find rules on paths that no operation serves, and that nothing answers."""
+    effects = as_list(rule["then"])
+    answers = any(
+        KINDS[name].answers or name == "fault"
+        for effect in effects
+        for name in effect
+        if name in KINDS
+    )
+    if all(map(is_path, as_list(rule.get("on")))) and not answers:
+        yield ("then",), "clients get 404, because no effect answers; add `respond`"
 
 
 def _check_subjects(rule: Mapping[str, Any], catalog: Catalog) -> Iterator[OddPlace]:

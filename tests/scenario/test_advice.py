@@ -154,6 +154,18 @@ def test_effects_without_anything_to_act_on(on: str, then: str, place: str, text
     )
 
 
+@pytest.mark.parametrize("on", ["GET /2/shops", "/2/shops"])
+@pytest.mark.parametrize(("then", "answers"), [
+    ("{delay: 1}", False), ("[{set_state: a}, {rate_limit: {limit: 1, window: 5}}]", False),
+    ("[{delay: 1}, {respond: {json: 1}}]", True), ("{error: 88}", True), ("{fault: reset}", True),
+])  # fmt: skip
+def test_a_path_of_ones_own_that_nothing_answers(on: str, then: str, *, answers: bool) -> None:
+    """A rule without an answer leaves the client with 404, which is said."""
+    text = "clients get 404, because no effect answers; add `respond`"
+
+    assert ([] if answers else [("rules[0].then", text)]) == odd(f"{{on: {on}, then: {then}}}")
+
+
 def test_a_named_code_under_2() -> None:
     """Outside of the advertising interface a named code is not in the answer."""
     ((place, text),) = odd("{on: webhooks.replay, then: {error: NOT_FOUND}}")
