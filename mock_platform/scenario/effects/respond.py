@@ -31,6 +31,10 @@ _OURS = f"(?!(?:{'|'.join(map(_write_in_any_case, _FRAMING))})$)"
 _TOKEN = r"[A-Za-z0-9!#%&'*+.^_`|~-]{1,100}"
 
 
+_BODILESS = (204, 304)
+"""Statuses of answers that no client reads a body of."""
+
+
 class RespondEffect(Struct, frozen=True):
     """Answers with fixed status, headers and body."""
 
@@ -57,7 +61,8 @@ def _make(value: Mapping[str, Any]) -> RespondEffect:
         body, kind = given["text"].encode(), "text/plain; charset=utf-8"
     if kind is not None and not any(name.lower() == "content-type" for name, _ in headers):
         headers.append(("Content-Type", kind))
-    return RespondEffect(given.get("status", 200), tuple(headers), body)
+    status = given.get("status", 200)
+    return RespondEffect(status, tuple(headers), b"" if status in _BODILESS else body)
 
 
 _HEADERS = EntriesForm(

@@ -234,8 +234,6 @@ def send(
         return _send_parts(reply, reply.parts, method, connection)
     if reply.stream is not None:
         return _stream(reply, reply.stream, status, method, connection, closing, start_response)
-    if reply.status in _BODILESS:
-        reply.body = b""
     is_framed = type(reply.headers) is Headers or reply.status in _BODILESS
     if not is_framed and reply.header("content-length") is None:
         reply.headers.append(("Content-Length", str(len(reply.body))))
