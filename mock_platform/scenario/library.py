@@ -250,7 +250,8 @@ class StartUp:
             else:
                 found.append(path if is_file(text) else text)
         self._read([path for path in found if isinstance(path, Path)])
-        self.active += [self.files[each] if isinstance(each, Path) else each for each in found]
+        names = (self.files[each] if isinstance(each, Path) else each for each in found)
+        self.active += dict.fromkeys(names)
 
     def find_new_files(self) -> list[Path]:
         """Return files that were added to the folders."""

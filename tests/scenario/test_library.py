@@ -178,6 +178,14 @@ def test_a_path_that_leads_nowhere_is_told(tmp_path: Path) -> None:
     ]
 
 
+def test_one_that_is_named_twice(tmp_path: Path) -> None:
+    """A scenario of the start is active once, however often it is named, in the order of names."""
+    file = write(tmp_path, "mine.yaml")
+    named = ("outage", str(file), "outage", "mine")
+
+    assert ["outage", "mine"] == make_platform(Settings(scenarios=named)).start_up.active
+
+
 def test_connections_at_start_up(tmp_path: Path) -> None:
     """A start-up scenario that breaks connections needs a server that can."""
     file = tmp_path / "lost.yaml"
