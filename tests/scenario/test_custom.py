@@ -315,7 +315,7 @@ def test_refusals_of_a_collection(
 
 @pytest.mark.parametrize("given", [None, ""])
 def test_a_record_without_an_id_of_its_own(box: Sandbox, given: Any) -> None:
-    """An empty id is none: the record gets one, under which it is found."""
+    """An empty id does not count: the record gets one, under which it is found."""
     arm(box, COLLECTION)
 
     made = box.call("POST", "/2/shops", keys=None, json={"id": given, "name": "Cups"})

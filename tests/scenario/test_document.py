@@ -223,7 +223,7 @@ def test_bad_parameters(given: dict[str, Any], parameter: str, expected: str) ->
 
 @pytest.mark.parametrize("then", ["{set: $records}", "{set: {line_items/1: $records}}"])
 def test_a_parameter_in_place_of_records(then: str) -> None:
-    """What a parameter stands for is checked when it has a value."""
+    """The value of a parameter is checked when there is one."""
     scenario = read(f"name: a\nparameters: {{records: null}}\nrules: [{{then: {then}}}]")
 
     with pytest.raises(BadParameters, match="records"):

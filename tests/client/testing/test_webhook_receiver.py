@@ -320,7 +320,7 @@ def test_an_event_that_is_held_back(platform: MockPlatform, receiver: WebhookRec
 
 
 def test_a_later_challenge_failed(platform: MockPlatform, receiver: WebhookReceiver) -> None:
-    """A challenge is told from the attempts for events."""
+    """A challenge is listed as one, and not as an attempt for an event."""
     webhook = register(platform, receiver)
     receiver.secret = "another one by now"
     platform.session("bearer").post(f"/_mock/webhooks/{webhook}/validate").raise_for_status()
