@@ -192,7 +192,7 @@ def query_of(route: Route, flask: Request) -> Mapping[str, Any]:
     # Flask's own parsing of the query fails for bytes that are not UTF-8.
     sent, repeated = first_values(decode_pairs(flask.query_string.decode("utf-8", "replace")))
     if repeated and route.media_type != HTML:
-        raise BadQuery((name, f"{name!r} stands more than once") for name in repeated)
+        raise BadQuery((name, f"{name!r} occurs more than once") for name in repeated)
     return load_query(route.query(), sent)
 
 

@@ -74,7 +74,7 @@ JOURNAL: Iterable[Row] = (
     *requests(400, "at least 0", "GET /requests?limit=-1", field="limit"),
     *requests(400, "Did you mean 'status'?", "GET /requests?statsu=2", "GET /requests.har?statsu=2",
               field="statsu"),
-    *requests(400, "'status' stands more than once", "GET /requests?status=404&status=500",
+    *requests(400, "'status' occurs more than once", "GET /requests?status=404&status=500",
               field="status"),
     *requests(400, "disconnected, got \"los\" for ended. Did you mean lost?",
               "GET /requests?ended=los", field="ended"),
