@@ -5,6 +5,7 @@ Only what is written as a value is judged: what a parameter decides may be meant
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -39,6 +40,7 @@ _WITHOUT_EFFECT = "has no effect"
 _NO_ERRORS = "clients of the advertising interface expect an `errors` array; use `error: CODE`"
 _LIMITS = ("call", "times", "probability", "until")
 _WITHOUT_BODY = (204, 205, 304)
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _BODILESS_METHODS = frozenset({"GET", "HEAD", "DELETE"})
 _CREDENTIALS = ("bearer", "oauth1", "oauth2")
 
@@ -131,8 +133,14 @@ def _check_conditions(rule: Mapping[str, Any], _: Catalog) -> Iterator[OddPlace]
             text = _find_contradiction(condition) if isinstance(condition, dict) else ""
             if source != "json" and _is_null(condition):
                 text = "nothing there is null; write `exists: false` for what is not sent"
+            if source == "headers" and condition != {"exists": False} and not _is_header(name):
+                text = f"no header can have the name {name!r}"
             if text:
                 yield ("when", source, name), f"{_NEVER}: {text}"
+
+
+def _is_header(name: str) -> bool:
+    return _HEADER_NAME.fullmatch(name) is not None
 
 
 def _is_null(condition: Any) -> bool:

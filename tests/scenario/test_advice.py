@@ -59,6 +59,8 @@ NEVER = "the rule can never act"
      f"{NEVER}: from 2 to 3 there is no 3rd call"),
     ("{on: line_items.list, when: {query: {count: null}}, %s}", "when.query.count",
      f"{NEVER}: nothing there is null; write `exists: false` for what is not sent"),
+    ("{when: {headers: {X Test: a}}, %s}", "when.headers.X Test",
+     f"{NEVER}: no header can have the name 'X Test'"),
     ("{when: {caller: {user: {equals: null}}}, %s}", "when.caller.user",
      f"{NEVER}: nothing there is null; write `exists: false` for what is not sent"),
     ("{on: webhooks.replay, when: {json: {webhook_id: 5}}, %s}", "when.json.webhook_id",
