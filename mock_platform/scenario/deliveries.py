@@ -41,6 +41,7 @@ LINES = "lines"
 WITHOUT_REQUEST = (DELIVERIES, LINES)
 
 _OUTCOMES = ("drop", "duplicate", "reorder", "fail")
+_ADD_UP = ("delay",)
 _DELAY = TypedForm(
     text=DELAY,
     number=DELAY,
@@ -116,7 +117,10 @@ LINE_EFFECT = _make_effects(
         "reorder": (OnlyTrue(), "The line is sent after the stream's next one."),
         "delay": (_DELAY, "Real seconds before the line; what comes after it waits as well."),
         "split": (OnlyTrue(), "The line is sent in two pieces, cut inside a character."),
-        "insert": (_INSERTED, "A line of another kind is sent before it."),
+        "insert": (
+            _INSERTED,
+            "A line of another kind is sent before it; beside `drop`, in its place.",
+        ),
     },
 )
 
@@ -127,7 +131,8 @@ def make_event_form(named: Sequence[str]) -> FieldsForm:
         "id": "The id of the event.",
         "event_type": "Its type, such as `post.create`.",
         "webhook_id": "The webhook that gets it.",
-        "endpoint": "The stream that sends it: `activity_stream` or `filtered_stream`.",
+        "endpoint": "The stream that sends it: the id of the operation that opens it without "
+        "`.open`, such as `activity_stream` or `sample10_stream`.",
         "app_id": "The app that opened the stream.",
     }
     event = make_object({name: (CONDITION, about[name]) for name in named}, least=1)
@@ -138,18 +143,28 @@ def make_event_form(named: Sequence[str]) -> FieldsForm:
 
 
 def report_conflicts(
-    effects: Sequence[Mapping[str, Any]], places: Sequence[Path], report: FaultReport
+    on: str,
+    effects: Sequence[Mapping[str, Any]],
+    places: Sequence[Path],
+    report: FaultReport,
 ) -> None:
-    """Report effects that cannot act on one delivery together; `places` says where they are."""
-    first: str | None = None
+    """Report effects of which one alone would act; `places` says where they are."""
+    what = "line" if on == LINES else "delivery"
+    seen: list[str] = []
     for effect, at in zip(effects, places, strict=True):
-        fate = next((name for name in _OUTCOMES if name in effect), None)
-        if fate is None:
-            continue
-        if first is not None:
-            text = f"{fate} and {first} cannot act on one delivery; make two rules of them"
-            report((*at, fate), text)
-        first = fate
+        (keyword,) = effect
+        other = next((each for each in seen if _exclude(each, keyword)), None)
+        if other is not None:
+            text = f"{keyword} and {other} cannot act on one {what}; make two rules of them"
+            report((*at, keyword), text)
+        seen.append(keyword)
+
+
+def _exclude(one: str, other: str) -> bool:
+    """Return whether only one of two effects would act."""
+    if one == other:
+        return one not in _ADD_UP
+    return {one, other}.issubset(_OUTCOMES) or {one, other} == {"drop", "split"}
 
 
 def make_fault(effects: Sequence[Mapping[str, Any]]) -> DeliveryFault:
