@@ -38,6 +38,8 @@ OddPlace = tuple[Path, str]
 _NEVER = "the rule can never act"
 _WITHOUT_EFFECT = "has no effect"
 _NO_ERRORS = "clients of the advertising interface expect an `errors` array; use `error: CODE`"
+_ADD_UP = frozenset({"delay", "patch", "set"})
+"""Effects that act together with another one of their kind."""
 _LIMITS = ("call", "times", "probability", "until")
 _WITHOUT_BODY = (204, 205, 304)
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -60,6 +62,7 @@ def find_warnings(scenario: Scenario) -> list[OddPlace]:
         _check_callers,
         _check_events,
         _check_answers,
+        _check_lost,
         _check_subjects,
         _check_own_paths,
     )
@@ -358,14 +361,30 @@ def _list_dialects(on: Any, catalog: Catalog) -> set[str]:
 def _check_own_paths(rule: Mapping[str, Any], _: Catalog) -> Iterator[OddPlace]:
     """Find rules on paths that no operation serves, and that nothing answers."""
     effects = as_list(rule["then"])
-    answers = any(
-        KINDS[name].answers or name == "fault"
-        for effect in effects
-        for name in effect
-        if name in KINDS
-    )
+    answers = any(_answers(name) or name == "fault" for each in effects for name in each)
     if all(map(is_path, as_list(rule.get("on")))) and not answers:
         yield ("then",), "clients get 404, because no effect answers; add `respond`"
+
+
+def _check_lost(rule: Mapping[str, Any], _: Catalog) -> Iterator[OddPlace]:
+    """Find effects of which another one in the same rule leaves nothing."""
+    seen: set[str] = set()
+    effects = as_list(rule["then"])
+    answer = next((name for each in effects for name in each if _answers(name)), None)
+    for index, effect in enumerate(effects):
+        keyword = next((name for name in KINDS if name in effect), next(iter(effect)))
+        at = ("then", index, keyword)
+        if keyword in seen and keyword not in _ADD_UP:
+            yield at, f"only one {keyword} of a rule acts; make two rules of them"
+        if keyword == "disconnect" and answer is not None:
+            yield at, f"{_WITHOUT_EFFECT}: {answer} replaces the stream"
+        if keyword == "split" and {"drop": True} in effects:
+            yield at, f"{_WITHOUT_EFFECT}: drop loses the line"
+        seen.add(keyword)
+
+
+def _answers(keyword: str) -> bool:
+    return keyword in KINDS and KINDS[keyword].answers
 
 
 def _check_subjects(rule: Mapping[str, Any], catalog: Catalog) -> Iterator[OddPlace]:

@@ -36,8 +36,6 @@ from mock_platform.scenario.schema import BEFORE_AUTH, make_forms
 
 # Checks that the parameters which `when` names exist: those of the operations, or of the path.
 
-_ADD_UP = frozenset({"delay", "patch", "set"})
-"""Effects that act together with another one of their kind."""
 _PLACES: Mapping[Location, tuple[str, ...]] = {
     Location.QUERY: ("query", "form"),
     Location.JSON: ("json",),
@@ -222,7 +220,7 @@ def _check_rule(rule: Mapping[str, Any], at: Path, catalog: Catalog, report: Fau
     if is_without_request(rule.get("on")):
         inside = isinstance(rule["then"], list)
         places = [(*at, "then", i) if inside else (*at, "then") for i in range(len(effects))]
-        deliveries.report_conflicts(rule["on"], effects, places, report)
+        deliveries.report_conflicts(effects, places, report)
         return
     inside = isinstance(rule["then"], list)
 
@@ -237,7 +235,7 @@ def _check_rule(rule: Mapping[str, Any], at: Path, catalog: Catalog, report: Fau
         keyword = next(name for name in KINDS if name in effect)
         kind = KINDS[keyword]
         role = "answer" if kind.answers else keyword
-        if role in seen and role not in _ADD_UP:
+        if role in seen and role in {"answer", "fault", "rate_limit"}:
             text = f"{keyword} and {seen[role]} cannot act on one request; make two rules of them"
             report(place(index, keyword), text)
         seen[role] = keyword
@@ -249,9 +247,8 @@ def _check_rule(rule: Mapping[str, Any], at: Path, catalog: Catalog, report: Fau
     replaced = seen.get("answer")
     if replaced is not None and replaced != "items" and "true answer" in seen:
         index = next(i for i, effect in enumerate(effects) if seen["true answer"] in effect)
-        altering = seen["true answer"]
-        text = f"{altering} acts on the true answer, which {replaced} replaces; drop one of them"
-        report(place(index, altering), text)
+        text = f"patch acts on the true answer, which {replaced} replaces; drop one of them"
+        report(place(index, "patch"), text)
     if rule.get("stage") == BEFORE_AUTH and "caller" in rule.get("when", {}):
         text = "the caller is not known before authentication; leave the stage out"
         report((*at, "when", "caller"), text)

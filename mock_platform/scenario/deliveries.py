@@ -41,7 +41,6 @@ LINES = "lines"
 WITHOUT_REQUEST = (DELIVERIES, LINES)
 
 _OUTCOMES = ("drop", "duplicate", "reorder", "fail")
-_ADD_UP = ("delay",)
 _DELAY = TypedForm(
     text=DELAY,
     number=DELAY,
@@ -143,28 +142,18 @@ def make_event_form(named: Sequence[str]) -> FieldsForm:
 
 
 def report_conflicts(
-    on: str,
-    effects: Sequence[Mapping[str, Any]],
-    places: Sequence[Path],
-    report: FaultReport,
+    effects: Sequence[Mapping[str, Any]], places: Sequence[Path], report: FaultReport
 ) -> None:
-    """Report effects of which one alone would act; `places` says where they are."""
-    what = "line" if on == LINES else "delivery"
-    seen: list[str] = []
+    """Report effects that cannot act on one delivery together; `places` says where they are."""
+    first: str | None = None
     for effect, at in zip(effects, places, strict=True):
-        (keyword,) = effect
-        other = next((each for each in seen if _exclude(each, keyword)), None)
-        if other is not None:
-            text = f"{keyword} and {other} cannot act on one {what}; make two rules of them"
-            report((*at, keyword), text)
-        seen.append(keyword)
-
-
-def _exclude(one: str, other: str) -> bool:
-    """Return whether only one of two effects would act."""
-    if one == other:
-        return one not in _ADD_UP
-    return {one, other}.issubset(_OUTCOMES) or {one, other} == {"drop", "split"}
+        fate = next((name for name in _OUTCOMES if name in effect), None)
+        if fate is None:
+            continue
+        if first is not None:
+            text = f"{fate} and {first} cannot act on one delivery; make two rules of them"
+            report((*at, fate), text)
+        first = fate
 
 
 def make_fault(effects: Sequence[Mapping[str, Any]]) -> DeliveryFault:

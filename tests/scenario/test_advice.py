@@ -156,6 +156,24 @@ def test_effects_without_anything_to_act_on(on: str, then: str, place: str, text
     )
 
 
+@pytest.mark.parametrize(("on", "then", "place", "text"), [
+    ("line_items.list", "[{set_state: a}, {set_state: b}]", "[1].set_state",
+     "only one set_state of a rule acts; make two rules of them"),
+    ("deliveries", "[{set_state: a}, {set_state: b}]", "[1].set_state",
+     "only one set_state of a rule acts; make two rules of them"),
+    ("lines", "[{insert: a}, {insert: b}]", "[1].insert",
+     "only one insert of a rule acts; make two rules of them"),
+    ("lines", "[{split: true}, {drop: true}]", "[0].split", "has no effect: drop loses the line"),
+    ("filtered_stream.open", "[{disconnect: {}}, {disconnect: {after_lines: 1}}]",
+     "[1].disconnect", "only one disconnect of a rule acts; make two rules of them"),
+    ("filtered_stream.open", "[{respond: {json: 1}}, {disconnect: {}}]", "[1].disconnect",
+     "has no effect: respond replaces the stream"),
+])  # fmt: skip
+def test_effects_that_are_lost(on: str, then: str, place: str, text: str) -> None:
+    """Of two effects of which only one acts, the other is named."""
+    assert [(f"rules[0].then{place}", text)] == odd(f"{{on: {on}, then: {then}}}")
+
+
 @pytest.mark.parametrize("on", ["GET /2/shops", "/2/shops"])
 @pytest.mark.parametrize(("then", "answers"), [
     ("{delay: 1}", False), ("[{set_state: a}, {rate_limit: {limit: 1, window: 5}}]", False),

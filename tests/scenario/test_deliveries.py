@@ -61,12 +61,6 @@ def test_the_fault_of_a_delivery(box: Sandbox, then: Any, delivery_fault: Delive
      "to must not be before from"),
     ("{on: webhooks.replay, then: {drop: true}}", "rules[0].then.drop", "is unknown here"),
     ("{on: [deliveries], then: {error: 89}}", "rules[0].on[0]", "is not allowed"),
-    ("{on: deliveries, then: [{set_state: a}, {set_state: b}]}", "rules[0].then[1].set_state",
-     "set_state and set_state cannot act on one delivery"),
-    ("{on: lines, then: [{insert: a}, {insert: b}]}", "rules[0].then[1].insert",
-     "insert and insert cannot act on one line"),
-    ("{on: lines, then: [{split: true}, {drop: true}]}", "rules[0].then[1].drop",
-     "drop and split cannot act on one line"),
 ])  # fmt: skip
 def test_complaints(text: str, field: str, expected: str) -> None:
     """What is wrong has a place, and a hint at what is allowed."""

@@ -59,10 +59,7 @@ TREATMENTS = st.one_of(
 
 EFFECTS = st.one_of(
     ANSWERS, LIMIT, st.tuples(ANSWERS, TREATMENTS).map(list),
-    st.tuples(LIMIT, ANSWERS, TREATMENTS).map(list),
-    st.lists(TREATMENTS, min_size=1, max_size=3).filter(
-        lambda effects: sum("set_state" in effect for effect in effects) < 2
-    ),
+    st.tuples(LIMIT, ANSWERS, TREATMENTS).map(list), st.lists(TREATMENTS, min_size=1, max_size=3),
 )  # fmt: skip
 FATES = st.sampled_from([
     {"drop": True}, {"duplicate": True}, {"reorder": True}, {"fail": {"status": 500}},

@@ -118,6 +118,5 @@ KIND = EffectKind(
         "The stream that the request opens ends with a last line of this type, or breaks; with the "
         "fault timeout it only goes silent.",
     ),
-    changes_answer=True,
     acts_on="operation",
 )
