@@ -252,6 +252,9 @@ def test_clock(run: Run) -> None:
     assert "2027-02-03T00:00:00.000Z stopped\n" == run("clock", "travel", "2027-02-03").stdout
     assert "2027-02-03T00:00:00.000Z stopped\n" == run("clock").stdout
     assert "2027-01-27T00:00:00.000Z stopped\n" == run("clock", "advance", "-7d").stdout
+    for words in ("advance -1h", "advance -1h --world default", "advance -- -1h", "advance -3600"):
+        run("clock", "travel", "2027-02-03")
+        assert "2027-02-02T23:00:00.000Z stopped\n" == run("clock", *words.split()).stdout, words
     assert "2027-02-03" > run("clock", "travel", "now").stdout
     assert run("clock", "resume").stdout.endswith(" running\n")
     run("clock", "freeze", "2099-01-01")
