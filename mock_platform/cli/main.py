@@ -79,7 +79,7 @@ def _open_closed_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             stream = open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115, PTH123
-            os.set_inheritable(stream.fileno(), True)  # for the commands that are run
+            os.set_inheritable(stream.fileno(), True)  # noqa: FBT003 - for the CMD of `run`
             setattr(sys, name, stream)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.running import run
 from tests.commands import finished
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="has no /dev/full")
@@ -23,6 +24,19 @@ def test_a_full_disk_is_told(words: str) -> None:
     assert "Error: the output cannot be written: No space left on device.\n" == ended.stderr
 
 
+def test_an_interrupted_command_has_found_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C ends with the status of shells for it: 1 would say that a server differs."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mock_platform.cli.printing.operations_text", interrupt)
+
+    result = run("operations")
+
+    assert (130, "") == (result.exit_code, result.output)
+
+
 def test_closed_streams_are_as_if_they_led_nowhere(tmp_path: Path) -> None:
     """A daemon without streams can run commands: nothing is printed, read, or left undone."""
     printed = finished(["sh", "-c", f"{COMMAND} scenarios >&-"])
@@ -30,9 +44,9 @@ def test_closed_streams_are_as_if_they_led_nowhere(tmp_path: Path) -> None:
         ["sh", "-c", f"{COMMAND} diff --base-url http://127.0.0.1:9 --only users.get <&-"],
         env={"MOCK_PLATFORM_BEARER_TOKEN": "x", "PATH": "/usr/bin:/bin"},
     )
-    run = finished(["sh", "-c", f"{COMMAND} run -- sh -c 'echo here; echo >{tmp_path}/ran' >&-"])
+    ran = finished(["sh", "-c", f"{COMMAND} run -- sh -c 'echo here; echo >{tmp_path}/ran' >&-"])
 
     assert (0, "") == (printed.returncode, printed.stderr)
     assert 2 == asked.returncode
     assert "Nothing was sent. Use --yes" in asked.stderr
-    assert (0, "", True) == (run.returncode, run.stderr, (tmp_path / "ran").exists())
+    assert (0, "", True) == (ran.returncode, ran.stderr, (tmp_path / "ran").exists())

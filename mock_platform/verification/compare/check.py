@@ -442,11 +442,8 @@ def _learn(
 def _ask_for(operation: Operation, name: str, query: Sequence[tuple[str, Value]]) -> str:
     """Return how the user gives a value for a parameter of the path or the query."""
     wanted = dict(query).get(name)
-    if isinstance(wanted, Wanted):
-        known = wanted.names[0]
-    else:
-        known = name_of_parameter(operation, name)
-    return f"give it with --value {known}=VALUE"
+    names = wanted.names if isinstance(wanted, Wanted) else [name_of_parameter(operation, name)]
+    return f"give it with --value {names[0]}=VALUE"
 
 
 def _choose_unknown(operation: Operation, values: PathValues) -> dict[str, str]:
