@@ -88,6 +88,8 @@ class Acceptance(Struct, frozen=True):
             raise click.UsageError("--accept needs a file to write to: add --accepted FILE.")
         if self.ids and not self.reason:
             raise click.UsageError("--accept needs --reason TEXT: why is the difference fine?")
+        if self.ids and self.file is not None and self.file.suffix == ".json":
+            raise click.UsageError("--accept writes YAML: let the file of --accepted end in .yaml.")
         if not self.ids and (self.reason or self.until):
             raise click.UsageError("--reason and --until belong to --accept ID.")
         if self.file is not None and (not self.ids or self.file.exists()):

@@ -411,3 +411,5 @@ def _convert_refusals() -> Iterator[None]:
         raise CheckFailed(text) from fault
     except (BadScenario, BadRecord, UnknownTable) as fault:
         raise CheckFailed(str(fault)) from fault
+    except UnicodeEncodeError as fault:  # bytes of another encoding, which Python keeps like this
+        raise click.UsageError(f"{fault.object!r} is not UTF-8 text.") from fault

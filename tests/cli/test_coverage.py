@@ -101,7 +101,7 @@ def test_control_token() -> None:
 
 
 def test_another_server(platform: MockPlatform) -> None:
-    """A world that does not exist, or another address, is told with what is there."""
+    """A world that does not exist is refused with the nearest, another address with its answer."""
     result = run("--url", f"{platform.base_url}/~defalt")
     elsewhere = run("--url", f"{platform.base_url}/2")
 

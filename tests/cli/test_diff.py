@@ -138,6 +138,19 @@ def test_usage(run: Run, file: Path, tmp_path: Path) -> None:
         (["--base-url", "http://127.0.0.1", "--skip", "refusal"], "mean 'refusals'?"),
         (["--base-url", "http://127.0.0.1", "--accept", "all"], "add --accepted FILE"),
         (["--base-url", "http://127.0.0.1", "--reason", "x"], "belong to --accept"),
+        (
+            [
+                "--base-url",
+                "http://127.0.0.1",
+                "--accept",
+                "all",
+                "--accepted",
+                "a.json",
+                "--reason",
+                "x",
+            ],
+            "end in .yaml",
+        ),
         (["--base-url", "http://127.0.0.1", "--report", "x.pdf"], "must end in .html"),
         (["--base-url", "http://127.0.0.1", "--value", "x"], "must be NAME=VALUE"),
         (

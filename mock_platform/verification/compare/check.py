@@ -440,7 +440,7 @@ def _learn(
 
 
 def _ask_for(operation: Operation, name: str, query: Sequence[tuple[str, Value]]) -> str:
-    """Return how the user gives a value for a parameter of the path or the query."""
+    """Return the option for a value of a parameter, of the path or the query."""
     wanted = dict(query).get(name)
     names = wanted.names if isinstance(wanted, Wanted) else [name_of_parameter(operation, name)]
     return f"give it with --value {names[0]}=VALUE"

@@ -51,7 +51,7 @@ class _Beginnings:
         """Those that are shorter than the beginnings."""
 
     def add(self, text: str) -> None:
-        """Add a text."""
+        """Let a text be found from now on."""
         self._all.append(text)
         if len(text) < _LEAST:
             self._short.append(text)

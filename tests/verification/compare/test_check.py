@@ -32,7 +32,7 @@ class Empty(Changed):
     """A server in this process that has no record."""
 
     def ask(self, request: ProbeRequest) -> ComparedAnswer:
-        """Return that there is none."""
+        """Return a 404."""
         return ComparedAnswer(404, (), b'{"errors":[{"code":"NOT_FOUND"}]}')
 
 
@@ -114,7 +114,7 @@ def test_without_values_refusals_are_asked(comparison: Comparison) -> None:
 
 
 def test_the_name_of_a_missing_value_is_the_one_that_is_taken(comparison: Comparison) -> None:
-    """`:id` is told by the name under which `--value` gives it, since every list has ids."""
+    """For `:id` the report has the name that `--value` needs, since every list has ids."""
     drift = compare(comparison, Empty(comparison), "users.get", kinds=("plain",))
 
     (skipped,) = drift.skipped
