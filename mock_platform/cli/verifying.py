@@ -232,6 +232,7 @@ def _add(first: UnfiredRule, second: UnfiredRule) -> UnfiredRule:
         first.matched + second.matched,
         first.refused + second.refused,
         first.acts_on or second.acts_on,
+        first.hidden_by or second.hidden_by,
     )
 
 

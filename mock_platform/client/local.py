@@ -245,7 +245,8 @@ class LocalWorld(WorldFace):
     def explain_deliveries(self, url: str) -> list[str]:
         from mock_platform.delivery.missed import explain_missed
 
-        return explain_missed(self._world, url)
+        held = self._platform.deliverer.list_held(self._world)
+        return explain_missed(self._world, url, held)
 
     def wait_for_deliveries(self, seconds: float = 10.0) -> bool:
         return self._platform.deliverer.wait_until_idle(seconds)

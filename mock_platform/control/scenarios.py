@@ -12,6 +12,7 @@ from mock_platform.control.questions import RELOAD_SCENARIO
 from mock_platform.control.refusals import ControlRefusal, refuse_values
 from mock_platform.control.route import ControlRequest, Route, object_of
 from mock_platform.core.description.schemas import Converter
+from mock_platform.core.documents.source import format_path
 from mock_platform.core.errors import (
     BadParameters,
     BadScenario,
@@ -23,6 +24,7 @@ from mock_platform.core.fields import CommaList, Flag, Integer, Json, ListOf, Ne
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.schema import Schema
 from mock_platform.platform import Platform
+from mock_platform.scenario.advice import find_warnings
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import Scenario, loads
 from mock_platform.scenario.engine import Engine
@@ -71,8 +73,13 @@ def body_form(platform: Platform, _converter: Converter) -> dict[str, Any]:
 
 
 def put_scenario(request: ControlRequest) -> dict[str, Any]:
-    """Define or replace a scenario in this world, until its reset; the body is like a file."""
-    return define_scenario(request, _read(request, request.args["name"]))
+    """Define or replace a scenario in this world, until its reset; the body is like a file.
+
+    `warnings` say what is odd in it, as `mock-platform check` does.
+    """
+    scenario = _read(request, request.args["name"])
+    odd = [f"{format_path(at)}: {text}" for at, text in find_warnings(scenario)]
+    return {**define_scenario(request, scenario), "warnings": odd}
 
 
 def define_scenario(request: ControlRequest, scenario: Scenario) -> dict[str, Any]:

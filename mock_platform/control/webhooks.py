@@ -17,7 +17,7 @@ from mock_platform.core.fields import Anything, Choice, Flag, Integer, ListOf, N
 from mock_platform.core.schema import Schema
 from mock_platform.delivery.events import GIVEN, HAPPENED, add_event, emit
 from mock_platform.delivery.missed import explain_missed
-from mock_platform.delivery.sender import Stale
+from mock_platform.delivery.sender import Invalid, Stale
 from mock_platform.platform import Platform
 
 
@@ -79,7 +79,7 @@ def validate(request: ControlRequest) -> dict[str, Any]:
     world, key = request.world, request.args["key"]
     try:
         error = request.platform.deliverer.validate(world, key)
-    except LookupError as fault:
+    except Invalid as fault:
         with world.lock:
             known = [entry.key for entry in world.store.page("webhooks", limit=1000)]
         shown = ", ".join(known[:10]) or "none"
@@ -161,7 +161,8 @@ class MissedAnswer(Schema):
 
 def explain_deliveries(request: ControlRequest) -> dict[str, Any]:
     """Why no deliveries came to an address: what happened, and why it was not sent there."""
-    return {"why_not": explain_missed(request.world, request.query["url"])}
+    held = request.platform.deliverer.list_held(request.world)
+    return {"why_not": explain_missed(request.world, request.query["url"], held)}
 
 
 ROUTES = (

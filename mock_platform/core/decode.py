@@ -149,6 +149,8 @@ _PREFIX_MAKES_FORMS = (
     '/_mock/worlds/NAME {"own_credentials": true}.'
 )
 _INNER = re.compile(r"[.\[]")
+_PLAIN = "identity"
+"""The Content-Encoding of a body that is not compressed."""
 _TELLING = 16
 """Number of batch items whose names are recorded as sent: further items have the same ones."""
 
@@ -177,6 +179,7 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
     in_query = _list_in_query(operation, schema)
 
     def decode(call: Call) -> dict[str, Any]:
+        _warn_of_compression(call)
         sent, unread = read(call)
         call.sent = _find_sent(sent, known)
         if unread:
@@ -202,6 +205,12 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
         raise InvalidParameters(refused, {**dict(call.query), **given}, valid)
 
     return decode
+
+
+def _warn_of_compression(call: Call) -> None:
+    """Say of a body that is compressed that nothing undoes it, whatever it is refused with."""
+    if call.body and (encoding := call.header("content-encoding") or _PLAIN) != _PLAIN:
+        call.warn(f"the body has the Content-Encoding {encoding}, and is read as it was sent")
 
 
 def _list_in_body(operation: Operation, schema: Schema) -> list[fields.Field[Any]]:

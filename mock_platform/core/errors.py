@@ -271,12 +271,14 @@ def did_you_mean(value: str, known: Iterable[str]) -> str:
 def find_nearest(value: str, known: Iterable[str]) -> str | None:
     """Return the known value that somebody may have meant, or `None`.
 
-    Nearest is what has the same words in another order: `answer-lost` for `lost-answer`; and the
-    neutral name of an original one: `posts` for `tweets`.
+    Nearest is what has the same words in another order or case: `answer-lost` for `lost-answer`;
+    and the neutral name of an original one: `posts` for `tweets`.
 
     Example:
         >>> find_nearest("lost-answer", ["answer-lost", "rate-limited"])
         'answer-lost'
+        >>> find_nearest("THEN", ["then", "when"])
+        'then'
         >>> find_nearest("tweets", ["events", "posts"])
         'posts'
     """
@@ -284,7 +286,7 @@ def find_nearest(value: str, known: Iterable[str]) -> str | None:
         return None
     value = value.replace("tweet", "post").replace("Tweet", "Post")
     names, words = list(known), _split(value)
-    turned = [name for name in names if len(words) > 1 and _split(name) == words]
+    turned = [name for name in names if _split(name) == words]
     near = turned or get_close_matches(value, names, 1)
     return near[0] if near else None
 

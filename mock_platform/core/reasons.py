@@ -98,7 +98,7 @@ def _explain_rule(rule: Mapping[str, Any], call: Call, reply: Reply) -> str:
     if sending is not None:
         if sending.delay:
             done.append(f"the answer waited {sending.delay:.3g} s")
-        if sending.slow_body:
+        if sending.slow_body and reply.body:
             done.append(f"its body took {sending.slow_body:.3g} s")
         if sending.fault is not None:
             kept = "the changes were kept" if sending.is_committed else "nothing was changed"

@@ -41,6 +41,7 @@ from mock_platform.settings import DeliverySettings
 from mock_platform.world.attached import PACED, RESTORED, Notice
 from mock_platform.world.clock import LATEST, UPTIME, wire_millis
 from mock_platform.world.names import UnknownWorld
+from mock_platform.world.store.errors import WorldLost
 from mock_platform.world.store.interface import Change, Record
 from mock_platform.world.store.memory import Base
 from mock_platform.world.world import World
@@ -150,13 +151,14 @@ class Deliverer:
         """Challenge a webhook now, which makes it valid if it passes; return the error, if any.
 
         Raises:
-            LookupError: The webhook or its app does not exist.
+            Invalid: The webhook or its app does not exist.
             Stale: The world was reset or dropped meanwhile.
+            UnknownWorld: It was dropped before that.
         """
         with world.lock:
             to = find_receiver(world, webhook_id, even_invalid=True)
         if isinstance(to, str):
-            raise LookupError(to)  # noqa: TRY004 - the text says why there is no receiver
+            raise Invalid(to)
         return self._sender.challenge(to, None)
 
     def deliver_again(self, world: World, event_id: str) -> None:
@@ -171,6 +173,12 @@ class Deliverer:
         """
         to = Receiver(world, world.epoch, challenge.webhook_id, challenge.url, challenge.secret, "")
         challenge.fault = self._sender.challenge(to, None)
+
+    def list_held(self, world: World) -> list[Dispatch]:
+        """Return the events of a world that scenarios hold back until a next one is delivered."""
+        with self._holding:
+            waiting = list(self._postponed.values())
+        return [each for each in waiting if each.to.world is world and each.to.epoch == world.epoch]
 
     def wait_until_idle(self, seconds: float = 10.0) -> bool:
         """Wait up to so many real seconds; return whether all that was asked for or due is done.
@@ -295,7 +303,7 @@ class Deliverer:
             try:
                 with suppress(Stale):  # after a reset the webhook may be there again
                     self.validate(webhook.world, webhook.key)
-            except LookupError:
+            except (Invalid, UnknownWorld, WorldLost):
                 return
             self._agenda.watch(webhook)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 from mock_platform.api.served import OPERATIONS
 from mock_platform.api.v2.activity.activities import Happenings
+from mock_platform.delivery.sender import Dispatch
 from mock_platform.world.journal import Query
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -17,11 +18,11 @@ _MOST_ATTEMPTS = 5
 _CHALLENGES = tuple(each.id for each in OPERATIONS if each.challenge is not None)
 
 
-def explain_missed(world: World, url: str) -> list[str]:
+def explain_missed(world: World, url: str, held: Sequence[Dispatch]) -> list[str]:
     """Return why deliveries did not come to an address, a sentence for each reason.
 
     First what is wrong with its webhook, then what happened since the world began, the newest last,
-    and attempts that failed.
+    attempts that failed, and what scenarios hold back of the world's events (`held`).
     """
     with world.lock:
         webhooks = [entry.record for entry in world.store.page("webhooks", limit=1000)]
@@ -34,7 +35,7 @@ def explain_missed(world: World, url: str) -> list[str]:
         failed = [
             delivery
             for delivery in world.deliveries
-            if delivery.get("webhook_id") in ids and not _has_succeeded(delivery)
+            if delivery.get("webhook_id") in ids and delivery["error"] is not None
         ]
     if not happened:
         found.append(
@@ -42,6 +43,7 @@ def explain_missed(world: World, url: str) -> list[str]:
             "/_mock/events, emit() and requests that change something let it happen."
         )
     found += [_describe_attempt(each) for each in failed[-_MOST_ATTEMPTS:]]
+    found += [_describe_held(each) for each in held if each.to.webhook_id in ids]
     return found
 
 
@@ -82,12 +84,16 @@ def _explain_happening(
     yield f"{what} did not go to it: {'; '.join(dict.fromkeys(reasons))}."
 
 
-def _has_succeeded(delivery: dict[str, Any]) -> bool:
-    status = delivery.get("status")
-    return status is not None and 200 <= status < 300
-
-
 def _describe_attempt(delivery: dict[str, Any]) -> str:
-    ended = delivery.get("error") or f"it answered {delivery.get('status')}"
-    what = f"Attempt {delivery.get('attempt')} for event {delivery.get('event_id')}"
-    return f"{what} failed: {ended}."
+    event_id, job_id = delivery["event_id"], delivery["job_id"]
+    if event_id is not None:
+        what = f"Attempt {delivery['attempt']} for event {event_id}"
+    else:
+        what = "A challenge" if delivery["body"] is None else f"The end of the job {job_id}"
+    return f"{what} failed: {delivery['error']}."
+
+
+def _describe_held(sent: Dispatch) -> str:
+    rule = "" if sent.delivery_fault is None else sent.delivery_fault.rule
+    until = "until the next event of the webhook is delivered"
+    return f"Event {sent.event_id} is held back by scenario rule {rule} {until}."

@@ -188,13 +188,23 @@ def _describe_calls(first: int, last: int | None, every: int) -> str:
         ('every 3rd call', 'every 2nd call from call 2 on')
     """
     if every > 1:
-        ending = {1: "st", 2: "nd", 3: "rd"}.get(every % 10, "th")
-        calls = f"every {every}{'th' if every // 10 % 10 == 1 else ending} call"
+        calls = f"every {make_ordinal(every)} call"
         start = f" from call {first} on" if first > 1 else ""
         return calls + start + ("" if last is None else f", up to call {last}")
     if last is None:
         return f"call {first} and after"
     return f"call {first} only" if first == last else f"calls {first} to {last}"
+
+
+def make_ordinal(number: int) -> str:
+    """Return a number as an ordinal.
+
+    Example:
+        >>> [make_ordinal(number) for number in (1, 3, 12, 22)]
+        ['1st', '3rd', '12th', '22nd']
+    """
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if number // 10 % 10 == 1 else ending}"
 
 
 Progress = tuple[str | None, Sequence[Sequence[int]]]

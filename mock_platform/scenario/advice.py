@@ -5,13 +5,20 @@ Only what is written as a value is judged: what a parameter decides may be meant
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from mock_platform.core.documents.forms import is_number
+from marshmallow.fields import String
+
+from mock_platform.api.v2.release_history import EVENT_NAMES, find_event_name
+from mock_platform.core.documents.forms import describe_allowed, is_number
 from mock_platform.core.documents.source import Path
+from mock_platform.core.envelope import Lines
+from mock_platform.core.errors import did_you_mean
 from mock_platform.core.failures.codes import ADS_STATUS
-from mock_platform.core.operation import dialect_of
+from mock_platform.core.operation import Operation, dialect_of
+from mock_platform.scenario.active import make_ordinal
 from mock_platform.scenario.catalog import Catalog, is_path, list_routes
 from mock_platform.scenario.checking import (
     as_list,
@@ -21,6 +28,7 @@ from mock_platform.scenario.checking import (
 )
 from mock_platform.scenario.document import Scenario
 from mock_platform.scenario.effects import KINDS
+from mock_platform.scenario.effects.items import takes_items
 from mock_platform.scenario.references import find_references
 from mock_platform.scenario.schema import BEFORE_AUTH, EVERYTHING
 from mock_platform.world.clock import parse_instant
@@ -28,9 +36,13 @@ from mock_platform.world.clock import parse_instant
 OddPlace = tuple[Path, str]
 """The place in the document, and what is odd there."""
 _NEVER = "the rule can never act"
+_WITHOUT_EFFECT = "has no effect"
 _NO_ERRORS = "clients of the advertising interface expect an `errors` array; use `error: CODE`"
+_ADD_UP = frozenset({"delay", "patch", "set"})
+"""Effects that act together with another one of their kind."""
 _LIMITS = ("call", "times", "probability", "until")
 _WITHOUT_BODY = (204, 205, 304)
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _BODILESS_METHODS = frozenset({"GET", "HEAD", "DELETE"})
 _CREDENTIALS = ("bearer", "oauth1", "oauth2")
 
@@ -46,8 +58,13 @@ def find_warnings(scenario: Scenario) -> list[OddPlace]:
         _check_clock,
         _check_conditions,
         _check_names,
+        _check_json_types,
         _check_callers,
+        _check_events,
         _check_answers,
+        _check_lost,
+        _check_subjects,
+        _check_own_paths,
     )
     for index, rule in enumerate(rules):
         inside = [each for check in checks for each in check(rule, catalog)]
@@ -77,7 +94,7 @@ def _check_counts(rule: Mapping[str, Any], _: Catalog) -> Iterator[OddPlace]:
         return
     if most == 0:
         first, every = call.get("from", 1), call["every"]
-        text = f"{_NEVER}: from {first} to {call['to']} there is no {every}th call"
+        text = f"{_NEVER}: from {first} to {call['to']} there is no {make_ordinal(every)} call"
         yield ("call",), text
     elif isinstance(times, int) and times > most:
         how_often = "once" if most == 1 else f"{most} times"
@@ -117,8 +134,23 @@ def _check_conditions(rule: Mapping[str, Any], _: Catalog) -> Iterator[OddPlace]
             continue
         for name, condition in conditions.items():
             text = _find_contradiction(condition) if isinstance(condition, dict) else ""
+            if source != "json" and _is_null(condition):
+                text = "nothing there is null; write `exists: false` for what is not sent"
+            if source == "headers" and condition != {"exists": False} and not _is_header(name):
+                text = f"no header can have the name {name!r}"
             if text:
                 yield ("when", source, name), f"{_NEVER}: {text}"
+
+
+def _is_header(name: str) -> bool:
+    return _HEADER_NAME.fullmatch(name) is not None
+
+
+def _is_null(condition: Any) -> bool:
+    """Return whether a condition wants null, which only a JSON body can have."""
+    if isinstance(condition, dict):
+        return "equals" in condition and condition["equals"] is None
+    return condition is None
 
 
 def _find_contradiction(condition: Mapping[str, Any]) -> str:
@@ -146,6 +178,28 @@ def _check_names(rule: Mapping[str, Any], catalog: Catalog) -> Iterator[OddPlace
                 yield ("when", source), f"{methods} requests have no body; use `query`"
 
 
+def _check_json_types(rule: Mapping[str, Any], catalog: Catalog) -> Iterator[OddPlace]:
+    """Find numbers where the operations take texts, as for ids: a text is never equal to one."""
+    conditions = rule.get("when", {}).get("json")
+    if not conditions:  # which is nearly always so; the schemas of all operations take a while
+        return
+    served = find_served(rule.get("on"), catalog) or []
+    operations = [each.operation for each in served if each.operation is not None]
+    if len(operations) < len(served):
+        return
+    schemas = [operation.params() for operation in operations if operation.params is not None]
+    known = [
+        (field.data_key or attr, field)
+        for schema in schemas
+        for attr, field in schema.load_fields.items()
+    ]
+    for name, condition in conditions.items():
+        wanted = condition.get("equals") if isinstance(condition, dict) else condition
+        fields = [field for key, field in known if key == name]
+        if is_number(wanted) and fields and all(isinstance(each, String) for each in fields):
+            yield ("when", "json", name), f'{_NEVER}: {name} is a text; write "{wanted}"'
+
+
 def _check_callers(rule: Mapping[str, Any], catalog: Catalog) -> Iterator[OddPlace]:
     scheme = rule.get("when", {}).get("caller", {}).get("scheme")
     served = find_served(rule.get("on"), catalog)
@@ -155,6 +209,37 @@ def _check_callers(rule: Mapping[str, Any], catalog: Catalog) -> Iterator[OddPla
     if len(known) == len(served) and not any(scheme in op.auth.schemes for op in known):
         accepted = ", ".join(dict.fromkeys(s for op in known for s in op.auth.schemes)) or "nothing"
         yield ("when", "caller", "scheme"), f"{_NEVER}: {accepted} is what authenticates there"
+
+
+def _check_events(rule: Mapping[str, Any], catalog: Catalog) -> Iterator[OddPlace]:
+    """Find misspelt types of events, which may be of any name, and streams that do not exist."""
+    event = rule.get("when", {}).get("event", {})
+    types, streams = [each.name for each in EVENT_NAMES], _list_streams(catalog)
+    for wanted in _list_texts(event.get("event_type")):
+        near = did_you_mean(wanted, types)
+        if find_event_name(wanted) is None and near:
+            yield ("when", "event", "event_type"), f"no type of events is {wanted!r}.{near}"
+    for wanted in _list_texts(event.get("endpoint")):
+        if streams and wanted not in streams:
+            text = f"{_NEVER}: no stream is {wanted!r}.{describe_allowed(streams, wanted)}"
+            yield ("when", "event", "endpoint"), text
+
+
+def _list_texts(condition: Any) -> list[str]:
+    """Return the texts that a condition allows, as far as they are written."""
+    if isinstance(condition, dict):
+        condition = condition.get("equals", condition.get("in"))
+    return [each for each in as_list(condition) if isinstance(each, str) and each[:1] != "$"]
+
+
+def _list_streams(catalog: Catalog) -> list[str]:
+    """Return the names of the streams; empty if the operations are those of another server."""
+    known = (catalog[id_].operation for id_ in catalog.ids)
+    return [op.id.removesuffix(".open") for op in known if op is not None and _opens_stream(op)]
+
+
+def _opens_stream(operation: Operation) -> bool:
+    return isinstance(operation.returns, Lines)
 
 
 def _list_states_set(rule: Mapping[str, Any]) -> list[Any]:
@@ -271,3 +356,75 @@ def _list_dialects(on: Any, catalog: Catalog) -> set[str]:
         elif each in catalog.ids:
             found.add(catalog[each].dialect)
     return found
+
+
+def _check_own_paths(rule: Mapping[str, Any], _: Catalog) -> Iterator[OddPlace]:
+    """Find rules on paths that no operation serves, and that nothing answers."""
+    effects = as_list(rule["then"])
+    answers = any(_answers(name) or name == "fault" for each in effects for name in each)
+    if all(map(is_path, as_list(rule.get("on")))) and not answers:
+        yield ("then",), "clients get 404, because no effect answers; add `respond`"
+
+
+def _check_lost(rule: Mapping[str, Any], _: Catalog) -> Iterator[OddPlace]:
+    """Find effects of which another one in the same rule leaves nothing."""
+    seen: set[str] = set()
+    effects = as_list(rule["then"])
+    answer = next((name for each in effects for name in each if _answers(name)), None)
+    for index, effect in enumerate(effects):
+        keyword = next((name for name in KINDS if name in effect), next(iter(effect)))
+        at = ("then", index, keyword)
+        if keyword in seen and keyword not in _ADD_UP:
+            yield at, f"only one {keyword} of a rule acts; make two rules of them"
+        if keyword == "disconnect" and answer is not None:
+            yield at, f"{_WITHOUT_EFFECT}: {answer} replaces the stream"
+        if keyword == "split" and {"drop": True} in effects:
+            yield at, f"{_WITHOUT_EFFECT}: drop loses the line"
+        seen.add(keyword)
+
+
+def _answers(keyword: str) -> bool:
+    return keyword in KINDS and KINDS[keyword].answers
+
+
+def _check_subjects(rule: Mapping[str, Any], catalog: Catalog) -> Iterator[OddPlace]:
+    """Find effects for which the operations of a rule have nothing to act on."""
+    served = find_served(rule.get("on"), catalog) or []
+    operations = [each.operation for each in served if each.operation is not None]
+    if not operations or len(operations) < len(served):
+        return
+    streams = [_opens_stream(operation) for operation in operations]
+    for index, effect in enumerate(as_list(rule["then"])):
+        at: Path = ("then", index) if isinstance(rule["then"], list) else ("then",)
+        delay, error = effect.get("delay"), effect.get("error")
+        if "disconnect" in effect:
+            if not any(streams):
+                yield (*at, "disconnect"), f"{_WITHOUT_EFFECT}: none of the operations is a stream"
+            yield from _check_disconnect(effect["disconnect"], (*at, "disconnect"))
+        if "patch" in effect and all(streams):
+            yield (*at, "patch"), f"{_WITHOUT_EFFECT}: a stream has lines; use `on: lines`"
+        if isinstance(delay, dict) and "slow_body" in delay and all(streams):
+            text = f"{_WITHOUT_EFFECT}: a stream has lines; delay them with `on: lines`"
+            yield (*at, "delay", "slow_body"), text
+        if "items" in effect and not any(map(takes_items, operations)):
+            yield (*at, "items"), f"{_WITHOUT_EFFECT}: none of the operations takes a batch"
+        if isinstance(error, dict) and "parameter" in error:
+            named = isinstance(error["code"], str)
+            if not (named and any(operation.dialect == "ads" for operation in operations)):
+                text = "only a named code of the advertising interface names a parameter"
+                yield (*at, "error", "parameter"), f"{_WITHOUT_EFFECT}: {text}"
+
+
+def _check_disconnect(given: Mapping[str, Any], at: Path) -> Iterator[OddPlace]:
+    fault, line = given.get("fault"), given.get("line")
+    if fault == "timeout":
+        for name in ("line", "type"):
+            if given.get(name):
+                text = f"{_WITHOUT_EFFECT}: with the fault timeout the stream does not end"
+                yield (*at, name), text
+    elif "type" in given and (
+        line is False
+        or isinstance(line, dict)
+        or (line is None and fault not in {None, "truncate"})
+    ):
+        yield (*at, "type"), f"{_WITHOUT_EFFECT}: the last line has no type of the sandbox"

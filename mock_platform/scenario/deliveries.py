@@ -116,7 +116,10 @@ LINE_EFFECT = _make_effects(
         "reorder": (OnlyTrue(), "The line is sent after the stream's next one."),
         "delay": (_DELAY, "Real seconds before the line; what comes after it waits as well."),
         "split": (OnlyTrue(), "The line is sent in two pieces, cut inside a character."),
-        "insert": (_INSERTED, "A line of another kind is sent before it."),
+        "insert": (
+            _INSERTED,
+            "A line of another kind is sent before it; beside `drop`, in its place.",
+        ),
     },
 )
 
@@ -127,7 +130,8 @@ def make_event_form(named: Sequence[str]) -> FieldsForm:
         "id": "The id of the event.",
         "event_type": "Its type, such as `post.create`.",
         "webhook_id": "The webhook that gets it.",
-        "endpoint": "The stream that sends it: `activity_stream` or `filtered_stream`.",
+        "endpoint": "The stream that sends it: the id of the operation that opens it without "
+        "`.open`, such as `activity_stream` or `sample10_stream`.",
         "app_id": "The app that opened the stream.",
     }
     event = make_object({name: (CONDITION, about[name]) for name in named}, least=1)

@@ -48,7 +48,7 @@ from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.effects.collection import find_item_violations
 from mock_platform.scenario.effects.effect import Effect
 from mock_platform.scenario.outline import SUFFIXES
-from mock_platform.scenario.references import find_reference_at, substitute
+from mock_platform.scenario.references import find_reference_at, find_references, substitute
 from mock_platform.scenario.schema import BEFORE_AUTH, EVERYTHING, make_forms
 from mock_platform.world.attached import DeliveryFault
 
@@ -232,7 +232,8 @@ class Scenario(Struct, frozen=True):
             for at, text in find_violations(rule, self.catalog):
                 named = find_reference_at(raw, at)
                 place = "" if named else f"{format_path(('rules', index, *at))}: "
-                violations.append((named, place + text))
+                without = "" if named else _say_what_is_left_out(raw, values)
+                violations.append((named, place + text + without))
         if violations:
             raise BadParameters(self.name, violations)
         return tuple(_bind_rule(rule, self.catalog) for rule in rules)
@@ -395,6 +396,12 @@ def _bind_rule(rule: Mapping[str, Any], catalog: Catalog) -> Rule:
         everywhere=on == EVERYTHING,
         routes=tuple(route for path in list_paths(on) for route in list_routes(path)),
     )
+
+
+def _say_what_is_left_out(rule: Any, values: Mapping[str, Any]) -> str:
+    """Return which parameters of a rule are any, so that what they stand for is left out."""
+    named = dict.fromkeys(name for _, name in find_references(rule, ()) if values[name] is None)
+    return f"; give a value for {', '.join(named)}" if named else ""
 
 
 def _is_of_one_type(value: Any, default: Any) -> bool:

@@ -252,17 +252,23 @@ class Engine:
     def unfired_expectations(self) -> list[UnfiredRule]:
         """Return the rules of active scenarios that were expected to act and did not."""
         with self.world.lock:
+            unfired = [
+                active_rule
+                for active in self._active.values()
+                for active_rule in active.rules
+                if active_rule.rule.expected and not active_rule.fired
+            ]
+            hidden = find_hidden(self._active.values()) if unfired else {}
             return [
                 UnfiredRule(
-                    active.scenario.name,
+                    active_rule.active.scenario.name,
                     active_rule.index,
                     active_rule.calls,
                     active_rule.refused,
                     active_rule.describe_turn(),
+                    hidden.get((active_rule.active.scenario.name, active_rule.index), ""),
                 )
-                for active in self._active.values()
-                for active_rule in active.rules
-                if active_rule.rule.expected and not active_rule.fired
+                for active_rule in unfired
             ]
 
     # -- deciding --------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ Also finds the scenario files of a folder, and their violations.
 
 from __future__ import annotations
 
+import logging
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,6 +33,9 @@ from mock_platform.scenario.outline import SUFFIXES, is_file
 
 _TABLES = frozenset(table.name for table in TABLES)
 _FIRST_KEY = re.compile(rb'\{\s*"(\w+)"\s*:\s*[\[{]')
+
+
+_LOG = logging.getLogger(__name__)
 
 
 class Library:
@@ -250,7 +254,8 @@ class StartUp:
             else:
                 found.append(path if is_file(text) else text)
         self._read([path for path in found if isinstance(path, Path)])
-        self.active += [self.files[each] if isinstance(each, Path) else each for each in found]
+        names = (self.files[each] if isinstance(each, Path) else each for each in found)
+        self.active += dict.fromkeys(names)
 
     def find_new_files(self) -> list[Path]:
         """Return files that were added to the folders."""
@@ -282,7 +287,9 @@ class StartUp:
             raise BadScenario.make(file, text, "name")
 
     def put(self, file: Path, scenario: Scenario) -> None:
-        """Add a file's scenario, or replace its last version."""
+        """Add a file's scenario, or replace its last version; log what is odd in it."""
+        for warning in _place_warnings(scenario, partial(read_source, file)):
+            _LOG.warning("%s", warning)
         self._library.put(scenario)
         self.files[file] = scenario.name
 

@@ -31,15 +31,23 @@ class UnfiredRule(Struct, frozen=True):
     refused: int = 0
     acts_on: str = ""
     """On which of its calls it acts; empty if on each of them."""
+    hidden_by: str = ""
+    """The rule of another scenario that leaves it no request, as `NAME/NUMBER`; empty if none."""
 
     def __str__(self) -> str:
         calls = f"{self.matched} call{'' if self.matched == 1 else 's'} matched it"
         if self.acts_on:
             calls += f", and it acts on {self.acts_on}"
+        calls += describe_hiding(self.hidden_by)
         return (
             f"Scenario {self.scenario}, rule {self.rule}, was expected to act but never did; "
             f"{calls}{describe_refusals(self.refused)}."
         )
+
+
+def describe_hiding(hidden_by: str | None) -> str:
+    """Describe which rule leaves another one no request; empty without one."""
+    return f"; rule {hidden_by} acts on all of its requests before it" if hidden_by else ""
 
 
 def describe_refusals(refused: int) -> str:

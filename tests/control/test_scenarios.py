@@ -306,3 +306,17 @@ def test_folders(platform: Platform, folder: Path) -> None:
         find_scenario_folder(platform, "/etc")
     with pytest.raises(ControlRefusal, match="--scenario FOLDER"):
         find_scenario_folder(make_platform(Settings()))
+
+
+@pytest.mark.parametrize(("then", "warnings"), [
+    ({"delay": 0}, []),
+    ({"items": {"0": "NOT_FOUND"}},
+     ["rules[0].then.items: has no effect: none of the operations takes a batch"]),
+])  # fmt: skip
+def test_what_is_odd_is_said(box: Sandbox, then: dict[str, Any], warnings: list[str]) -> None:
+    """A scenario that is defined is taken, and its oddities are in the answer."""
+    document = {"name": "odd", "rules": [{"on": "line_items.list", "then": then}]}
+
+    answer = call(box, "PUT", "/scenarios/odd", json=document)
+
+    assert (200, warnings) == (answer.status_code, answer.get_json()["warnings"])

@@ -104,3 +104,20 @@ def test_worlds_have_webhooks_of_their_own(box: Sandbox, receiver: Receiver) -> 
 
     assert call(box, "POST", f"/webhooks/{WEBHOOK}/validate", world="w1").get_json()["valid"]
     assert not call(box, "GET", f"/state/webhooks/{WEBHOOK}").get_json()["valid"]
+
+
+def test_a_world_that_is_dropped_during_the_challenge(box: Sandbox, receiver: Receiver) -> None:
+    """The answer says that of the world, and guesses at no other webhook."""
+    call(box, "PUT", "/worlds/w1")
+    call(box, "PATCH", f"/state/webhooks/{WEBHOOK}", world="w1", json={"url": receiver.url})
+
+    def drop(_token: str) -> tuple[int, bytes]:
+        box.platform.worlds.drop("w1")
+        return 200, b"{}"
+
+    receiver.challenge = drop
+
+    answer = call(box, "POST", f"/webhooks/{WEBHOOK}/validate", world="w1")
+
+    assert 404 == answer.status_code
+    assert answer.get_json()["detail"].startswith("There is no world 'w1'. Create it with PUT ")

@@ -316,3 +316,16 @@ def test_a_refusal_names_what_was_ignored_too() -> None:
     answer = sandbox().call("GET", LINE_ITEM, query_string={"zz": "1", "with_deleted": "maybe"})
 
     assert (400, "unknown-parameter") == (answer.status_code, answer.headers["X-Mock-Warnings"])
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br"])
+def test_a_compressed_body(encoding: str) -> None:
+    """Nothing undoes a Content-Encoding, and the journal says so beside the refusal."""
+    box = sandbox()
+    headers = {"Content-Encoding": encoding}
+    more: Any = {"keys": BEARER, "content_type": "application/json", "headers": headers}
+    answer = box.call("POST", "/2/webhooks", data=b"\x1f\x8b\x08", **more)
+
+    assert 400 == answer.status_code
+    text = f"the body has the Content-Encoding {encoding}, and is read as it was sent"
+    assert text in last(box).warnings

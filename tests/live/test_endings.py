@@ -14,6 +14,7 @@ import requests
 
 from mock_platform import MockPlatform
 from mock_platform.core.call import FaultKind
+from mock_platform.names import OwnName
 from mock_platform.settings import ConnectionSettings
 from mock_platform.world.clock import UPTIME
 from tests.live.sandboxes import starting
@@ -88,6 +89,20 @@ def test_faults(platform: MockPlatform, fault: FaultKind, call: Call) -> None:
     assert 1 == platform.journal.count(ended=how)
     call(platform, "/12/accounts", PATIENCE)
     assert "complete" == last_end(platform)["how"]
+
+
+def test_a_stream_that_is_closed(platform: MockPlatform) -> None:
+    """A stream that is closed after a part of it is cut, not empty."""
+    rule = {"on": "activity_stream.open", "then": {"disconnect": {"fault": "empty"}}}
+    platform.define({"name": "closed", "rules": [rule]})
+    platform.activate(OwnName("closed"))
+    bearer = {"Authorization": f"Bearer {platform.credentials['bearer_token']}"}
+
+    with suppress(requests.RequestException):
+        url = f"{platform.base_url}/2/activity/stream"
+        requests.get(url, headers=bearer, timeout=PATIENCE)
+
+    assert {"how": "truncated", "bytes": 2} == last_end(platform)
 
 
 def test_an_answer_lost_after_the_commit(platform: MockPlatform) -> None:

@@ -55,10 +55,25 @@ NEVER = "the rule can never act"
      "GET requests have no body; use `query`"),
     ("{on: line_items.list, when: {caller: {scheme: oauth2}}, %s}", "when.caller.scheme",
      f"{NEVER}: "),
+    ("{call: {from: 2, to: 3, every: 3}, %s}", "call",
+     f"{NEVER}: from 2 to 3 there is no 3rd call"),
+    ("{on: line_items.list, when: {query: {count: null}}, %s}", "when.query.count",
+     f"{NEVER}: nothing there is null; write `exists: false` for what is not sent"),
+    ("{when: {headers: {X Test: a}}, %s}", "when.headers.X Test",
+     f"{NEVER}: no header can have the name 'X Test'"),
+    ("{when: {caller: {user: {equals: null}}}, %s}", "when.caller.user",
+     f"{NEVER}: nothing there is null; write `exists: false` for what is not sent"),
+    ("{on: webhooks.replay, when: {json: {webhook_id: 5}}, %s}", "when.json.webhook_id",
+     f'{NEVER}: webhook_id is a text; write "5"'),
+    ("{on: deliveries, when: {event: {event_type: post.creat}}, then: {drop: true}}",
+     "when.event.event_type", "no type of events is 'post.creat'. Did you mean 'post.create'?"),
+    ("{on: lines, when: {event: {endpoint: {in: [activity_streem]}}}, then: {drop: true}}",
+     "when.event.endpoint",
+     f"{NEVER}: no stream is 'activity_streem'. Did you mean 'activity_stream'? Allowed: "),
 ])  # fmt: skip
 def test_rules_that_hardly_act(rule: str, place: str, text: str) -> None:
     """Counts, moments, conditions and states that exclude each other are named, with the place."""
-    found = odd(rule % FAIL)
+    found = odd(rule % FAIL if "%s" in rule else rule)
 
     assert any(at == f"rules[0].{place}" and each.startswith(text) for at, each in found), found
 
@@ -81,6 +96,17 @@ def test_rules_that_hardly_act(rule: str, place: str, text: str) -> None:
     "{on: webhooks.replay, then: {problem: conflict}}",
     "{on: webhooks.replay, then: {respond: {status: 400, json: {title: x}}}}",
     "{then: {problem: conflict}}",
+    "{on: webhooks.replay, when: {json: {webhook_id: null}}, %s}",
+    "{on: webhooks.replay, when: {json: {webhook_id: {matches: '5.*'}}}, %s}",
+    "{on: deliveries, when: {event: {event_type: shop.opened}}, then: {drop: true}}",
+    "{on: lines, when: {event: {endpoint: sample10_stream}}, then: {drop: true}}",
+    "{then: {disconnect: {}}}",
+    "{on: filtered_stream.open, then: {disconnect: {type: SlowReader, fault: truncate}}}",
+    "{on: filtered_stream.open, then: {disconnect: {type: SlowReader, fault: reset, line: true}}}",
+    "{on: line_items.batch, then: {items: {'0': NOT_FOUND}}}",
+    "{on: stream_rules.change, then: {items: {'0': invalid-rules}}}",
+    "{on: [line_items.list, filtered_stream.open], then: {patch: {a: 1}}}",
+    "{on: line_items.list, then: {error: {code: NOT_FOUND, parameter: name}}}",
 ])  # fmt: skip
 def test_rules_without_warnings(rule: str) -> None:
     """What can act, and answers as clients expect, is not warned of."""
@@ -103,6 +129,61 @@ def test_answers_that_clients_do_not_expect(then: str, place: str, text: str) ->
     assert [(f"rules[0].then[1].{place}", text)] == odd(
         f"{{on: line_items.list, then: [{{delay: 1}}, {then}]}}"
     )
+
+
+@pytest.mark.parametrize(("on", "then", "place", "text"), [
+    ("line_items.list", "{disconnect: {}}", "disconnect", "none of the operations is a stream"),
+    ("line_items.list", "{items: {'0': NOT_FOUND}}", "items",
+     "none of the operations takes a batch"),
+    ("line_items.list", "{error: {code: 88, parameter: a}}", "error.parameter",
+     "only a named code of the advertising interface names a parameter"),
+    ("webhooks.replay", "{error: {code: 88, parameter: a}}", "error.parameter",
+     "only a named code of the advertising interface names a parameter"),
+    ("activity_stream.open", "{patch: {a: 1}}", "patch", "a stream has lines; use `on: lines`"),
+    ("activity_stream.open", "{delay: {slow_body: 1}}", "delay.slow_body",
+     "a stream has lines; delay them with `on: lines`"),
+    ("activity_stream.open", "{disconnect: {type: SlowReader, line: false}}", "disconnect.type",
+     "the last line has no type of the sandbox"),
+    ("activity_stream.open", "{disconnect: {type: SlowReader, fault: reset}}", "disconnect.type",
+     "the last line has no type of the sandbox"),
+    ("activity_stream.open", "{disconnect: {fault: timeout, line: true}}", "disconnect.line",
+     "with the fault timeout the stream does not end"),
+])  # fmt: skip
+def test_effects_without_anything_to_act_on(on: str, then: str, place: str, text: str) -> None:
+    """An effect that its operations give nothing to act on is named, with the reason."""
+    assert [(f"rules[0].then.{place}", f"has no effect: {text}")] == odd(
+        f"{{on: {on}, then: {then}}}"
+    )
+
+
+@pytest.mark.parametrize(("on", "then", "place", "text"), [
+    ("line_items.list", "[{set_state: a}, {set_state: b}]", "[1].set_state",
+     "only one set_state of a rule acts; make two rules of them"),
+    ("deliveries", "[{set_state: a}, {set_state: b}]", "[1].set_state",
+     "only one set_state of a rule acts; make two rules of them"),
+    ("lines", "[{insert: a}, {insert: b}]", "[1].insert",
+     "only one insert of a rule acts; make two rules of them"),
+    ("lines", "[{split: true}, {drop: true}]", "[0].split", "has no effect: drop loses the line"),
+    ("filtered_stream.open", "[{disconnect: {}}, {disconnect: {after_lines: 1}}]",
+     "[1].disconnect", "only one disconnect of a rule acts; make two rules of them"),
+    ("filtered_stream.open", "[{respond: {json: 1}}, {disconnect: {}}]", "[1].disconnect",
+     "has no effect: respond replaces the stream"),
+])  # fmt: skip
+def test_effects_that_are_lost(on: str, then: str, place: str, text: str) -> None:
+    """Of two effects of which only one acts, the other is named."""
+    assert [(f"rules[0].then{place}", text)] == odd(f"{{on: {on}, then: {then}}}")
+
+
+@pytest.mark.parametrize("on", ["GET /2/shops", "/2/shops"])
+@pytest.mark.parametrize(("then", "answers"), [
+    ("{delay: 1}", False), ("[{set_state: a}, {rate_limit: {limit: 1, window: 5}}]", False),
+    ("[{delay: 1}, {respond: {json: 1}}]", True), ("{error: 88}", True), ("{fault: reset}", True),
+])  # fmt: skip
+def test_a_path_of_ones_own_that_nothing_answers(on: str, then: str, *, answers: bool) -> None:
+    """A rule without an answer leaves the client with 404, which is said."""
+    text = "clients get 404, because no effect answers; add `respond`"
+
+    assert ([] if answers else [("rules[0].then", text)]) == odd(f"{{on: {on}, then: {then}}}")
 
 
 def test_a_named_code_under_2() -> None:

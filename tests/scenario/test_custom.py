@@ -296,6 +296,8 @@ def test_a_collection(box: Sandbox) -> None:
     ("DELETE", "/2/shops/3", None, 404, "There is no record with the id '3'"),
     ("POST", "/2/shops", {"id": "2"}, 409, "There is already a record with the id '2'"),
     ("POST", "/2/shops", [1], 400, "Expected a JSON object"),
+    ("POST", "/2/shops", {"id": [1]}, 400, "Expected a text or a whole number as id, got [1]."),
+    ("POST", "/2/shops", {"id": False}, 400, "Expected a text or a whole number as id, got false."),
     ("PATCH", "/2/shops/1", [1], 400, "Expected a JSON object"),
 ])  # fmt: skip
 def test_refusals_of_a_collection(
@@ -309,6 +311,38 @@ def test_refusals_of_a_collection(
     assert (status, "application/problem+json") == (answer.status_code, answer.content_type)
     assert answer.get_json()["detail"].startswith(text)
     assert ["Roasters", "Mugs"] == names(box)
+
+
+@pytest.mark.parametrize("given", [None, ""])
+def test_a_record_without_an_id_of_its_own(box: Sandbox, given: Any) -> None:
+    """An empty id does not count: the record gets one, under which it is found."""
+    arm(box, COLLECTION)
+
+    made = box.call("POST", "/2/shops", keys=None, json={"id": given, "name": "Cups"})
+
+    record = made.get_json()["data"]
+    assert record["id"]
+    assert {"data": record} == get(box, f"/2/shops/{record['id']}").get_json()
+
+
+def test_a_record_with_a_number_as_its_id(box: Sandbox) -> None:
+    """Zero is an id as well, and the record keeps it as it was sent."""
+    arm(box, COLLECTION)
+
+    made = box.call("POST", "/2/shops", keys=None, json={"name": "Cups", "id": 0})
+
+    assert {"data": {"id": 0, "name": "Cups"}} == made.get_json()
+    assert made.get_json() == get(box, "/2/shops/0").get_json()
+
+
+def test_an_id_stays(box: Sandbox) -> None:
+    """A request that changes the id of a record is warned of; one that repeats it is not."""
+    arm(box, COLLECTION)
+
+    box.call("PUT", "/2/shops/2", keys=None, json={"id": "2"})
+    assert [] == last(box).warnings
+    box.call("PUT", "/2/shops/2", keys=None, json={"id": "3"})
+    assert ["the id of a record does not change: 2 stays"] == last(box).warnings
 
 
 def test_a_deleted_record_is_gone(box: Sandbox) -> None:

@@ -127,6 +127,13 @@ def test_complaints(text: str, line: int, column: int, field: str, expected: str
     ("then: {delay: 301}", 10, "then.delay", "from 0 to 300"),
     ("then: {rate_limit: {limit: 1}}", 10, "then.rate_limit", "window is missing"),
     ("then: {items: {'-1': NOT_FOUND}}", 18, "then.items.-1", "the index of an item"),
+    ("Then: {error: 89}", 3, "Then", "Did you mean 'then'?"),
+    ("then: {error: '89'}", 10, "then.error", "got the text \"89\"; write 89"),
+    ("then: {error: '90'}", 10, "then.error", "\"90\" is not allowed"),
+    ("then: {respond: {headers: {CONTENT-LENGTH: '5'}}}", 30, "then.respond.headers.CONTENT-LENGTH",
+     "its length and connection are the server's"),
+    ("then: {respond: {headers: {transfer-ENCODING: a}}}", 30,
+     "then.respond.headers.transfer-ENCODING", "its length and connection are the server's"),
 ])  # fmt: skip
 def test_complaints_about_a_rule(rule: str, column: int, field: str, expected: str) -> None:
     """Every fault of a rule has its place and field, and says what is allowed or what to do."""
@@ -206,6 +213,24 @@ def test_bad_parameters(given: dict[str, Any], parameter: str, expected: str) ->
 
     assert [parameter] == [name for name, _ in raised.value.faults]
     assert expected in raised.value.faults[0][1]
+
+
+@pytest.mark.parametrize("then", ["{set: $records}", "{set: {line_items/1: $records}}"])
+def test_a_parameter_in_place_of_records(then: str) -> None:
+    """The value of a parameter is checked when there is one."""
+    scenario = read(f"name: a\nparameters: {{records: null}}\nrules: [{{then: {then}}}]")
+
+    with pytest.raises(BadParameters, match="records"):
+        scenario.bind({"records": 5})
+
+
+def test_a_parameter_that_must_not_be_left_out() -> None:
+    """Where nothing is left of an effect without a value, the parameter is named."""
+    scenario = read("name: a\nparameters: {code: null}\nrules: [{then: {error: $code}}]")
+
+    assert 1 == len(scenario.bind({"code": 89}))
+    with pytest.raises(BadParameters, match="then is missing; give a value for code"):
+        scenario.bind({})
 
 
 @pytest.mark.parametrize(("parameters", "rule", "line", "column", "field", "expected"), [

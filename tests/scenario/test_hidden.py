@@ -47,6 +47,21 @@ def test_a_rule_that_gets_no_request_is_told(
     assert not (hidden and shown["fired"])
 
 
+def test_an_expected_rule_that_is_hidden(box: Sandbox) -> None:
+    """Where a rule should have acted, the message names the rule that left it no request."""
+    arm(box, EARLY, name="one")
+    arm(box, {**FAIL, "expect": "fired"}, name="two")
+    box.call("GET", LINE_ITEMS)
+
+    (unfired,) = engine(box).unfired_expectations()
+
+    assert "one/0" == unfired.hidden_by
+    assert str(unfired) == (
+        "Scenario two, rule 0, was expected to act but never did; 0 calls matched it; rule one/0 "
+        "acts on all of its requests before it."
+    )
+
+
 def test_a_hidden_rule_hides_nothing(box: Sandbox) -> None:
     """It does not act, so the rule after it has its requests."""
     for name, rule in (("one", SLOW), ("two", EARLY), ("three", FAIL)):

@@ -178,6 +178,29 @@ def test_a_path_that_leads_nowhere_is_told(tmp_path: Path) -> None:
     ]
 
 
+def test_what_is_odd_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A start says of a file what `check` says, with its place, also when it is loaded again."""
+    rule = "{on: line_items.list, then: {disconnect: {}}}"
+    file = write(tmp_path, "odd.yaml", f"name: odd\nrules:\n- {rule}\n")
+    said = (
+        f"{file}:3:32: rules[0].then.disconnect: has no effect: none of the operations is a stream"
+    )
+
+    platform = make_platform(Settings(scenarios=(str(file),)))
+    assert [said] == [record.getMessage() for record in caplog.records]
+    file.write_text(file.read_text() + "- {then: {error: 89}}\n")
+    platform.reload_scenario(file)
+    assert [said, said] == [record.getMessage() for record in caplog.records]
+
+
+def test_one_that_is_named_twice(tmp_path: Path) -> None:
+    """A scenario of the start is active once, however often it is named, in the order of names."""
+    file = write(tmp_path, "mine.yaml")
+    named = ("outage", str(file), "outage", "mine")
+
+    assert ["outage", "mine"] == make_platform(Settings(scenarios=named)).start_up.active
+
+
 def test_connections_at_start_up(tmp_path: Path) -> None:
     """A start-up scenario that breaks connections needs a server that can."""
     file = tmp_path / "lost.yaml"

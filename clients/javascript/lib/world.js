@@ -191,12 +191,13 @@ class World {
     return active.flatMap(({ name, rules }) =>
       rules
         .filter((rule) => rule.expected && rule.fired === 0)
-        .map(({ rule, matched, refused = 0, acts_on }) => ({
+        .map(({ rule, matched, refused = 0, acts_on, hidden_by }) => ({
           scenario: name,
           rule,
           matched,
           refused,
           actsOn: acts_on ?? "",
+          hiddenBy: hidden_by ?? "",
         })),
     );
   }
@@ -262,7 +263,7 @@ class World {
     );
     return silent.flatMap(({ name, rule, on, matched, refused = 0 }) => [
       `${name}/${rule}: never acted; ${matched} ${matched === 1 ? "call" : "calls"} matched it, on ` +
-        (on.length > 0 ? on.join(", ") : "every operation") +
+        (on === "*" ? "every operation" : on.join(", ")) +
         describeRefusals(refused),
       ...entries.flatMap((entry) =>
         entry.nearMisses
@@ -282,7 +283,8 @@ class World {
       const lines = unfired.map(
         (each) =>
           `rule ${each.rule} of ${each.scenario} (${each.matched} requests matched what it is for` +
-          `${each.actsOn ? `, and it acts on ${each.actsOn}` : ""})`,
+          `${each.actsOn ? `, and it acts on ${each.actsOn}` : ""}` +
+          `${each.hiddenBy ? `; rule ${each.hiddenBy} acts on all of its requests before it` : ""})`,
       );
       const shown = ["The last requests:", ...(entries.length > 0 ? entries : ["none"])].join("\n  ");
       const why = ["Rules that never acted:", ...silent].join("\n  ");

@@ -104,11 +104,21 @@ test("a rule that had to act fails the test at its end", async () => {
   const world = await platform.freshWorld();
   await world.activate(await world.define(DOWN));
 
-  const expected = [{ scenario: "down", rule: 0, matched: 0, refused: 0, actsOn: "" }];
+  const expected = [{ scenario: "down", rule: 0, matched: 0, refused: 0, actsOn: "", hiddenBy: "" }];
   assert.deepEqual(await world.unfiredExpectations(), expected);
   const message = /rule 0 of down[^]*\n  down\/0: never acted; 0 calls matched[^]*requests:\n  none$/;
   await assert.rejects(world.finish(), { constructor: UnfiredExpectations, message });
   assert.ok(!(await platform.worlds()).includes(world.name));
+});
+
+test("a rule on everything that had to act fails the test as well", async () => {
+  const world = await platform.freshWorld();
+  await world.activate("outage");
+  const rules = [{ on: "*", expect: "fired", then: { delay: 0 } }];
+  await world.activate(await world.define({ name: "slow", rules }));
+
+  const message = /rule outage\/0 acts on all of its requests before it[^]*slow\/0: never acted; 0 calls matched it, on every operation/;
+  await assert.rejects(world.finish(), { constructor: UnfiredExpectations, message });
 });
 
 test("scenarios are defined and switched", async (t) => {

@@ -850,8 +850,8 @@ export interface Scenario {
 
 export interface ScenarioRule {
   rule: number;
-  /** What it acts on: ids of operations, or paths. */
-  on: string[];
+  /** What it acts on: ids of operations, or paths; `*` for all operations. */
+  on: string[] | "*";
   expected: boolean;
   matched: number;
   fired: number;
@@ -872,6 +872,8 @@ export interface UnfiredRule {
   refused: number;
   /** On which of its calls it acts, in words; empty if on each of them. */
   actsOn: string;
+  /** The rule of another scenario that leaves it no request, as `NAME/NUMBER`; empty if none. */
+  hiddenBy: string;
 }
 
 export interface WarningCounts {

@@ -293,6 +293,7 @@ class RemoteWorld(WorldFace):
                 rule["matched"],
                 rule.get("refused", 0),
                 rule.get("acts_on") or "",
+                rule.get("hidden_by") or "",
             )
             for scenario in self.scenarios
             if scenario["active"]

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from mock_platform.client.interface import WorldFace
 from mock_platform.core.errors import CaseTooLarge, Refused, Unreachable
 from mock_platform.core.warning_counts import strip_origin
-from mock_platform.scenario.outline import describe_refusals
+from mock_platform.scenario.outline import describe_hiding, describe_refusals
 from mock_platform.world.endings import describe_end, is_unusual
 from mock_platform.world.names import UnknownWorld
 
@@ -142,7 +142,7 @@ def _describe_calls(rule: Mapping[str, Any]) -> str:
     refusals = describe_refusals(rule.get("refused", 0))
     turn = f", and it acts on {rule['acts_on']}" if rule.get("acts_on") else ""
     calls = f"{matched} call{'' if matched == 1 else 's'} matched it, on {where}{turn}"
-    return f"never acted; {calls}{refusals}"
+    return f"never acted; {calls}{describe_hiding(rule.get('hidden_by'))}{refusals}"
 
 
 Section = tuple[str, str]

@@ -522,6 +522,9 @@ def _choose(name: str, forms: Mapping[str, FieldsForm]) -> JsonSchema:
     return {"properties": {name: {"enum": [*forms]}}, "allOf": cases}
 
 
+_MOST_DIGITS = 15
+
+
 class TypedForm(Struct, frozen=True):
     """Values of several forms: their JSON type says which form applies."""
 
@@ -558,8 +561,18 @@ class TypedForm(Struct, frozen=True):
         shape = self.find(value)
         if shape is None:
             report(at, f"expected {self.what}, got {quote(value)}")
+        elif self._is_quoted_number(value):
+            report(at, f"expected {self.what}, got the text {quote(value)}; write {value}")
         else:
             shape.check(value, at, report)
+
+    def _is_quoted_number(self, value: Any) -> bool:
+        """Return whether a text is not allowed, but would be as the number that it shows."""
+        if not isinstance(value, str) or self.text is None or self.number is None:
+            return False
+        if not (value.isascii() and value.isdecimal()) or len(value) > _MOST_DIGITS:
+            return False
+        return _has_faults(self.text, value) and not _has_faults(self.number, int(value))
 
     def find(self, value: Any) -> Form | None:
         """Return the form for the JSON type of a value; `None` if that type is not allowed."""
@@ -572,6 +585,12 @@ class TypedForm(Struct, frozen=True):
         if isinstance(value, list):
             return self.items
         return self.object if isinstance(value, dict) else None
+
+
+def _has_faults(form: Form, value: Any) -> bool:
+    report = FaultReport(is_reference)
+    form.check(value, (), report)
+    return bool(report.faults)
 
 
 # Durations, instants and days.

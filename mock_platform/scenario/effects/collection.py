@@ -69,7 +69,10 @@ class CollectionEffect(Struct, frozen=True):
             text = f"There is no record with the {self.id} {key!r} in this collection."
             raise ErrorEffect("NOT_FOUND", text).make_failure(call.path)
         if call.method in {"PUT", "PATCH"}:
-            record = {**merge_patch(record, _read_body(call)), self.id: record[self.id]}
+            body, id_ = _read_body(call), record[self.id]
+            if self.id in body and body[self.id] not in {id_, key}:
+                call.warn(f"the {self.id} of a record does not change: {quote(id_)} stays")
+            record = {**merge_patch(record, body), self.id: id_}
             rows.put(key, record)
         elif call.method == "DELETE":
             rows.put(key, None)
@@ -79,11 +82,17 @@ class CollectionEffect(Struct, frozen=True):
     def _create(self, staging: Staging, rows: _Rows) -> Reply:
         call = staging.call
         body = _read_body(call)
-        key = str(body.get(self.id) or staging.world.ids.snowflake())
+        id_ = body.pop(self.id, None)
+        if id_ is None or id_ == "":
+            id_ = staging.world.ids.snowflake()
+        elif not _is_id(id_):
+            text = f"Expected a text or a whole number as {self.id}, got {quote(id_)}."
+            raise ErrorEffect("INVALID_PARAMETER", text).make_failure(call.path)
+        key = str(id_)
         if rows.find(key) is not None:
             text = f"There is already a record with the {self.id} {key!r} in this collection."
             raise ErrorEffect("ALREADY_EXISTS", text, 409).make_failure(call.path)
-        record = {self.id: key, **body}
+        record = {self.id: id_, **body}
         rows.put(key, record)
         return self._reply(call, record, 200 if dialect_of(call.path) == "ads" else 201)
 
@@ -163,6 +172,10 @@ def _read_body(call: Call) -> dict[str, Any]:
     raise ErrorEffect("INVALID_PARAMETER", text).make_failure(call.path)
 
 
+def _is_id(value: Any) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
+
+
 def find_item_violations(items: Sequence[Any], id_: str) -> list[tuple[int, str]]:
     """Return what is wrong with the records of a collection: index and text."""
     found: list[tuple[int, str]] = []
@@ -173,7 +186,7 @@ def find_item_violations(items: Sequence[Any], id_: str) -> list[tuple[int, str]
         key = item.get(id_) if isinstance(item, dict) else None
         if not isinstance(item, dict):
             found.append((index, f"expected an object, got {quote(item)}"))
-        elif isinstance(key, bool) or not isinstance(key, str | int) or key == "":
+        elif not _is_id(key):
             got = "it is missing" if id_ not in item else f"got {quote(key)}"
             found.append((index, f"expected a text or a whole number as {id_}; {got}"))
         elif (first := seen.setdefault(str(key), index)) != index:

@@ -32,9 +32,12 @@ class DelayEffect(Struct, frozen=True):
         if self.most > self.least:
             drawn = staging.world.ids.fraction("delay", *staging.rule, staging.number)
             seconds += drawn * (self.most - self.least)
-        before = reply.sending or Sending()
+        before, slow_body = reply.sending or Sending(), self.slow_body
+        if slow_body and reply.stream is not None:
+            staging.call.warn("the scenario's slow_body had no body to act on: a stream has lines")
+            slow_body = 0.0
         sending = replace(
-            before, delay=before.delay + seconds, slow_body=before.slow_body + self.slow_body
+            before, delay=before.delay + seconds, slow_body=before.slow_body + slow_body
         )
         return replace(reply, sending=sending)
 

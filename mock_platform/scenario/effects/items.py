@@ -14,6 +14,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mock_platform.api.ads.conventions import Batch
 from mock_platform.api.v2.filtered_stream.rules import describe_duplicate, describe_invalid
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.documents.forms import (
@@ -25,6 +26,7 @@ from mock_platform.core.documents.forms import (
 )
 from mock_platform.core.failures.errors import AdsError, BatchFailure
 from mock_platform.core.jsonio import dumps, loads
+from mock_platform.core.operation import Operation
 from mock_platform.scenario.effects.effect import EffectKind, Staging
 from mock_platform.scenario.effects.error import NAMED, make_message
 
@@ -108,6 +110,12 @@ class ItemsEffect(Struct, frozen=True):
                 body["meta"]["summary"][name] += len(refused)
             body["errors"] = [*body.get("errors", ()), *refused]
         return replace(reply, body=dumps(body))
+
+
+def takes_items(operation: Operation) -> bool:
+    """Return whether an operation takes items that can be refused one by one."""
+    names = () if operation.params is None else operation.params().load_fields
+    return isinstance(operation.returns, Batch) or _PRODUCTS in names or _RULES in names
 
 
 def _make_rule_error(staging: Staging, value: str, error: ItemError) -> dict[str, Any]:

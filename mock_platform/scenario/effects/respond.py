@@ -20,8 +20,19 @@ from mock_platform.core.failures.rendering import JSON
 from mock_platform.core.jsonio import dumps
 from mock_platform.scenario.effects.effect import EffectKind, Staging
 
-_OURS = r"(?![Cc]ontent-[Ll]ength$|[Tt]ransfer-[Ee]ncoding$|[Cc]onnection$)"
+
+def _write_in_any_case(name: str) -> str:
+    """Return a pattern for a name in any case; JSON Schema has no flag for that."""
+    return "".join(f"[{each.upper()}{each}]" if each.isalpha() else each for each in name)
+
+
+_FRAMING = ("content-length", "transfer-encoding", "connection")
+_OURS = f"(?!(?:{'|'.join(map(_write_in_any_case, _FRAMING))})$)"
 _TOKEN = r"[A-Za-z0-9!#%&'*+.^_`|~-]{1,100}"
+
+
+_BODILESS = (204, 304)
+"""Statuses of answers that no client reads a body of."""
 
 
 class RespondEffect(Struct, frozen=True):
@@ -50,7 +61,8 @@ def _make(value: Mapping[str, Any]) -> RespondEffect:
         body, kind = given["text"].encode(), "text/plain; charset=utf-8"
     if kind is not None and not any(name.lower() == "content-type" for name, _ in headers):
         headers.append(("Content-Type", kind))
-    return RespondEffect(given.get("status", 200), tuple(headers), body)
+    status = given.get("status", 200)
+    return RespondEffect(status, tuple(headers), b"" if status in _BODILESS else body)
 
 
 _HEADERS = EntriesForm(

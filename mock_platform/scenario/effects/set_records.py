@@ -56,9 +56,12 @@ class SetEffect(Struct, frozen=True):
 
 def _cross_check(value: Mapping[str, Any], at: Path, report: FaultReport) -> None:
     """Report fields that records of a table do not have, and values that they cannot have."""
-    for address, merge in value["set"].items():
+    records = value["set"]
+    for address, merge in records.items() if isinstance(records, dict) else ():
         table = _TABLES[address.partition("/")[0]]
-        own = {k: v for k, v in (merge or {}).items() if not _contains_placeholder(v)}
+        if not isinstance(merge, dict):  # null, or a parameter
+            continue
+        own = {k: v for k, v in merge.items() if not _contains_placeholder(v)}
         for field, text in table.find_part_faults(own):
             report((*at, address, field.partition("[")[0].partition(".")[0]), text)
 

@@ -134,6 +134,8 @@ def break_connection(
         connection.hold()
     if connection is not None and connection.is_stream and fault in _AS_RESET:
         how = how or "reset"
+    if fault == "empty" and end.sent:  # a stream that had begun
+        how = how or "truncated"
     end.note(how or _HOW[fault])
     if connection is None:
         raise NoConnection(fault)
@@ -330,8 +332,10 @@ def _pieces(
     if sending.delay:
         yield Pause(sending.delay)
     # A truncated answer promises its whole length and ends early. All other faults take the place
-    # of the answer, so nothing of it is sent before them.
-    if sending.fault == "truncate" and method != "HEAD":
+    # of the answer, so nothing of it is sent before them. An answer that never has a body would be
+    # whole with its head, so there is nothing of it to send.
+    has_body = method != "HEAD" and reply.status not in _BODILESS
+    if sending.fault == "truncate" and has_body:
         _truncate(reply)
         end.expected = "truncated"
     elif sending.fault is not None:

@@ -290,6 +290,44 @@ def test_an_attempt_failed(platform: MockPlatform, receiver: WebhookReceiver) ->
     assert any("failed: answered with status 403" in line for line in wait_in_vain(receiver))
 
 
+def test_an_answer_other_than_200(platform: MockPlatform, receiver: WebhookReceiver) -> None:
+    """An attempt that was answered with another success is listed too, since it was none."""
+    webhook = register(platform, receiver)
+    receiver.answer_next(204, 204, 204, 204, 204)
+    event = {"event_type": "profile.update.bio", "webhook_id": webhook, "payload": {}}
+    platform.session("bearer").post("/_mock/events", json=event).raise_for_status()
+    assert platform.wait_for_deliveries()
+
+    told = platform.explain_deliveries(receiver.url)
+
+    assert any("failed: answered with status 204, not 200" in line for line in told), told
+
+
+def test_an_event_that_is_held_back(platform: MockPlatform, receiver: WebhookReceiver) -> None:
+    """Without a next event, one that a scenario puts after the next one waits, and that is said."""
+    webhook = register(platform, receiver)
+    platform.activate("webhook-out-of-order")
+    event = {"event_type": "profile.update.bio", "webhook_id": webhook, "payload": {}}
+    made = platform.session("bearer").post("/_mock/events", json=event).json()
+    assert platform.wait_for_deliveries()
+    text = f"Event {made['id']} is held back by scenario rule webhook-out-of-order/0 until the next"
+
+    assert wait_in_vain(receiver)[-1].strip().startswith(text)
+
+    platform.session("bearer").post("/_mock/events", json=event).raise_for_status()
+    assert platform.wait_for_deliveries()
+    assert not any("held back" in line for line in platform.explain_deliveries(receiver.url))
+
+
+def test_a_later_challenge_failed(platform: MockPlatform, receiver: WebhookReceiver) -> None:
+    """A challenge is listed as one, and not as an attempt for an event."""
+    webhook = register(platform, receiver)
+    receiver.secret = "another one by now"
+    platform.session("bearer").post(f"/_mock/webhooks/{webhook}/validate").raise_for_status()
+
+    assert any(line.startswith("  A challenge failed: ") for line in wait_in_vain(receiver))
+
+
 def test_after_a_reset(platform: MockPlatform, receiver: WebhookReceiver) -> None:
     """What happened before a reset is not listed."""
     platform.emit("profile.update.bio", user="2244994945")

@@ -109,6 +109,8 @@ def test_named_errors_of_oauth(box: Sandbox) -> None:
     ({"status": 502, "text": "<html>", "headers": {"content-type": "text/html"}}, 502,
      "text/html", b"<html>"),
     ({"status": 204}, 204, None, b""),
+    ({"status": 204, "text": "a"}, 204, "text/plain; charset=utf-8", b""),
+    ({"status": 304, "json": {"a": 1}}, 304, "application/json; charset=utf-8", b""),
 ])  # fmt: skip
 def test_respond(box: Sandbox, respond: Any, status: int, kind: str | None, data: bytes) -> None:
     """An answer of one's own, with the media type of its body unless another is set."""
@@ -117,6 +119,17 @@ def test_respond(box: Sandbox, respond: Any, status: int, kind: str | None, data
     answer = box.call("GET", LINE_ITEMS)
 
     assert (status, kind, data) == (answer.status_code, answer.content_type, answer.data)
+    assert {"how": "complete", "bytes": len(data)} == last(box).ended
+
+
+def test_a_slow_body_that_is_empty(box: Sandbox) -> None:
+    """Where there is no body, the reason does not say that it was slow."""
+    slow = {"delay": {"slow_body": 0.001}}
+    arm(box, {"on": "line_items.list", "then": [{"respond": {"status": 204}}, slow]})
+
+    box.call("GET", LINE_ITEMS)
+
+    assert "Rule 0 of scenario s acted." == last(box).why
 
 
 def test_patch(box: Sandbox) -> None:

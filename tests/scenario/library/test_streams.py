@@ -9,6 +9,7 @@ import requests
 
 from mock_platform import MockPlatform
 from mock_platform.core.call import FaultKind
+from mock_platform.world.journal import Query
 from tests.support_streams import KEEP_ALIVE, USER, Lines, StreamClient
 
 PROBLEMS = "http://localhost/2/problems"
@@ -97,6 +98,19 @@ def test_cut(fault: FaultKind) -> None:
                 assert again.raw.read(2) == KEEP_ALIVE
 
 
+def test_a_slow_body(client: StreamClient) -> None:
+    """A stream has lines and no body to be slow: the request says so, and its reason does not."""
+    rule = {"on": "activity_stream.open", "then": {"delay": {"slow_body": 5}}}
+    document = {"name": "slow", "rules": [rule]}
+    client.desk.client.put("/_mock/scenarios/slow", json=document)
+    activate(client, "slow")
+    client.open()
+
+    entry = client.desk.world.journal.find(Query(operation="activity_stream.open"), 1)[0]
+    assert ["the scenario's slow_body had no body to act on: a stream has lines"] == entry.warnings
+    assert "Rule 0 of scenario slow acted." == entry.why
+
+
 class TestLines:
     """Faults of single lines."""
 
@@ -155,6 +169,19 @@ class TestLines:
 
         assert {"notice": {"text": "Maintenance at noon"}} == lines.next()
         assert ["a"] == read(lines, 1)
+
+    def test_replaced(self, client: StreamClient) -> None:
+        """A line that is inserted beside a lost one comes in its place."""
+        then = [{"drop": True}, {"insert": "{"}]
+        document = {"name": "replaced", "rules": [{"on": "lines", "times": 1, "then": then}]}
+        client.desk.client.put("/_mock/scenarios/replaced", json=document)
+        activate(client, "replaced")
+        lines = client.open()
+        lines.next_piece()
+        emit(client, "a", "b")
+
+        assert b"{\r\n" == lines.next_piece()
+        assert ["b"] == read(lines, 1)
 
     def test_late(self, client: StreamClient) -> None:
         """`stream-line-late`: keep-alives come before the line, and what follows waits for it."""

@@ -99,6 +99,22 @@ def test_what_the_client_met(
     assert 2.0 == reply.entry.handler_milliseconds
 
 
+@pytest.mark.parametrize("status", [204, 304])
+@pytest.mark.parametrize(
+    ("fault", "how"), [(None, "complete"), ("truncate", "empty"), ("reset", "reset")]
+)
+def test_an_answer_that_has_no_body(
+    clock: SimpleNamespace, status: int, fault: Any, how: str
+) -> None:
+    """Nothing is left of one that is cut, as its head would be all of it."""
+    reply = make_reply(Sending(fault=fault))
+    reply.status, reply.body = status, b""
+    wire = Wire()
+
+    assert {"how": how, "bytes": 0} == read(clock, reply, wire)
+    assert (how == "empty") == ("close" in wire.done)
+
+
 @pytest.mark.parametrize(
     ("fault", "how"), [("empty", "reset"), ("garbage", "reset"), ("timeout", "stalled")]
 )

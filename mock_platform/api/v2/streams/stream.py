@@ -384,6 +384,7 @@ class Stream:
         if fault is None:
             self._put_line(self._encode(line), line, activity)
         elif fault.drop:
+            self._insert(fault)
             error = f"lost by scenario rule {fault.rule}; nothing was sent"
             self._record(line, activity, error)
             return
@@ -398,14 +399,17 @@ class Stream:
 
     def _put_late(self, late: _Late) -> None:
         data, fault = self._encode(late.line), late.fault
-        if fault.insert is not None:
-            self._ready.append(fault.insert.encode() + KEEP_ALIVE)
+        self._insert(fault)
         if fault.split:
             self._put_line(data, late.line, late.activity, cut=find_cut(data))
         else:
             self._put_line(data, late.line, late.activity)
         if fault.duplicate:
             self._put_line(data, late.line, late.activity)
+
+    def _insert(self, fault: DeliveryFault) -> None:
+        if fault.insert is not None:
+            self._ready.append(fault.insert.encode() + KEEP_ALIVE)
 
     def _put_line(self, data: bytes, line: Line, activity: Record, *, cut: int = 0) -> None:
         self._ready.extend(piece for piece in (data[:cut], data[cut:]) if piece)
