@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -131,8 +132,8 @@ def _convert_refusals(file: Path) -> Iterator[None]:
         raise BadInput(str(fault)) from fault
     except FileNotFoundError as fault:
         raise BadInput(
-            f"{file} does not exist. `mock-platform case {file}` writes the world of a running "
-            "server to it."
+            f"{file} does not exist. `mock-platform case {shlex.quote(str(file))}` writes the "
+            "world of a running server to it."
         ) from fault
     except OSError as fault:
         raise BadInput(f"{file} cannot be read: {fault.strerror}.") from fault

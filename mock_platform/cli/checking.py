@@ -1,4 +1,4 @@
-"""`check`, `coverage` and `fit`: faults of files, what clients exercised, what a project calls."""
+"""`check` and `fit`: faults of files, and what a project calls."""
 
 from __future__ import annotations
 
@@ -8,15 +8,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import click
-import requests
 
 from mock_platform.api.served import TABLES
 from mock_platform.cli.command import CheckFailed, count_faults
-from mock_platform.cli.conditions import CoverageConditions
 from mock_platform.cli.configured import read_options
 from mock_platform.cli.serving_commands import run, serve
-from mock_platform.client.remote.control import read_authority
-from mock_platform.control.mistakes import TOKEN_HEADER
 from mock_platform.core import installed as shipped
 from mock_platform.core.errors import Complaint
 from mock_platform.core.jsonio import pretty, printable
@@ -25,8 +21,6 @@ from mock_platform.core.tables import fixtures
 from mock_platform.platform import Platform
 from mock_platform.scenario import library
 from mock_platform.settings import Settings
-from mock_platform.verification.coverage.document import CoverageDocument
-from mock_platform.verification.coverage.pages import Format, render
 
 Warnings = Literal["show", "ignore", "error"]
 _BARE = Settings(default_fixtures=False)
@@ -118,59 +112,6 @@ def _contains_only_scenarios(path: Path, named: Collection[Path]) -> bool:
     return bool(files) and all(
         library.is_scenario(file) or file.resolve() in named for file in files
     )
-
-
-# `coverage`: what clients of a server exercised.
-
-_REQUEST_TIMEOUT_SECONDS = 30.0
-
-
-def show_coverage(
-    url: str, form: Format, conditions: CoverageConditions, token: str | None, ca: Path | None
-) -> None:
-    """Print the coverage of a running server.
-
-    Raises:
-        CheckFailed: The coverage is not available, or not as it must be.
-        click.UsageError: The patterns or the baseline cannot be used.
-    """
-    found = _fetch_coverage(url.rstrip("/").removesuffix("/_mock"), token, ca)
-    gate = conditions.make_gate([row["id"] for row in found["operations"]], "--")
-    found = gate.scope.restrict(found)
-    click.echo(render(found, form, gate), nl=False)
-    if form == "json":
-        click.echo()
-    failures = gate.list_failures(found)
-    if failures:
-        raise CheckFailed("\n".join(line for each in failures for line in [each.text, *each.lost]))
-
-
-def _fetch_coverage(url: str, token: str | None, ca: Path | None) -> CoverageDocument:
-    headers = {} if token is None else {TOKEN_HEADER: token}
-    with requests.Session() as session:
-        session.trust_env = False  # a proxy of the machine does not reach a local server
-        session.verify = read_authority() if ca is None else str(ca)
-        try:
-            answer = session.get(
-                f"{url}/_mock/coverage",
-                headers=headers,
-                timeout=_REQUEST_TIMEOUT_SECONDS,
-                allow_redirects=False,
-            )
-            body = answer.json()
-        except (requests.RequestException, OSError) as fault:
-            why = str(fault)  # which quotes the inner workings of a library if nobody listens
-            if isinstance(fault, requests.ConnectionError) and "refused" in why:
-                why = "no server answers there"
-            raise CheckFailed(
-                f"{url} has no coverage: {why}. Start one with `mock-platform serve`, or set its "
-                "address with --url."
-            ) from fault
-    if answer.status_code != 200 or not isinstance(body, dict) or "percent" not in body:
-        detail = body.get("detail") if isinstance(body, dict) else None
-        raise CheckFailed(f"{url} answers {answer.status_code}: {detail or 'no coverage'}")
-    found: CoverageDocument = body
-    return found
 
 
 def show_fit(path: Path, form: Literal["text", "json"]) -> None:

@@ -10,19 +10,12 @@ import click
 
 from mock_platform.cli.command import (
     BY_READER,
-    DEFAULT_URL,
-    PREFIX,
     CheckedCommand,
     CheckedGroup,
     choose_reader_format,
 )
 from mock_platform.cli.live_commands import server_options
-from mock_platform.cli.options import (
-    INSTANT,
-    condition_options,
-    make_ca_option,
-    make_format_option,
-)
+from mock_platform.cli.options import INSTANT, condition_options, make_format_option
 from mock_platform.serving.process import load_operations
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -69,42 +62,33 @@ def check(
 
 
 @click.command(cls=CheckedCommand)
-@click.option(
-    "--url", default=DEFAULT_URL, show_default=True, metavar="URL",
-    # `run` sets the second variable for its command.
-    envvar=[f"{PREFIX}_COVERAGE_URL", f"{PREFIX}_URL"],
-    help="Base address of a running server; with /~NAME, only that world is counted.  [env var: "
-         "MOCK_PLATFORM_URL]",
-)  # fmt: skip
+@server_options
 @click.option(
     "--format", type=click.Choice(["text", "json", "junit", "html", "baseline"]),
     help="For people, for programs, for CI systems, as one page, or as the file for --baseline.  "
          f"{BY_READER}",
 )  # fmt: skip
 @condition_options("--")
-@click.option(
-    "--control-token", metavar="TOKEN",
-    # The pytest plugin reads the second variable as well.
-    envvar=[f"{PREFIX}_COVERAGE_CONTROL_TOKEN", f"{PREFIX}_CONTROL_TOKEN"],
-    help="The server's control token, if it has one.  [env var: MOCK_PLATFORM_CONTROL_TOKEN]",
-)  # fmt: skip
-@make_ca_option()
 def coverage(
     *,
-    url: str,
     format: Literal["text", "json", "junit", "html", "baseline"] | None,
     fail_under: float | None,
     only: str | None,
     baseline: Path | None,
-    control_token: str | None,
-    ca: Path | None,
+    **server: Any,
 ) -> None:
-    """Print which documented outcomes and parameters clients of a server have exercised."""
-    from mock_platform.cli.checking import show_coverage
-    from mock_platform.cli.conditions import CoverageConditions
+    """Print which documented outcomes and parameters clients of a server have exercised.
+
+    It counts all worlds, or the one that --world or /~NAME at the end of the address names.
+    """
+    from mock_platform.cli.remote_commands import open_world, show_coverage
+
+    with load_operations():
+        from mock_platform.cli.conditions import CoverageConditions
 
     conditions = CoverageConditions(fail_under, only, baseline)
-    show_coverage(url, format or choose_reader_format(), conditions, control_token, ca)
+    with open_world(**server) as world:
+        show_coverage(world, format or choose_reader_format(), conditions)
 
 
 @click.group("contract", cls=CheckedGroup, invoke_without_command=True)
@@ -212,6 +196,8 @@ def pact(
     from mock_platform.cli.contracting import write_pact
     from mock_platform.verification.pact.document import Parties
 
+    if har is not None and (server["url"] or server["world"]):
+        raise click.UsageError("--har is read instead of a server: leave out --url and --world.")
     if har is None and names != "neutral":
         raise click.UsageError(
             "--names needs --har; the journal knows which names each answer has."

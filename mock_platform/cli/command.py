@@ -108,6 +108,10 @@ class CheckedCommand(click.Command):
         return super().invoke(ctx)
 
 
+_INTERRUPTED = 130
+"""What shells report for a command that Ctrl-C ended."""
+
+
 class CheckedGroup(click.Group):
     """A group whose commands warn of such variables, and are listed with a whole sentence each."""
 
@@ -116,6 +120,17 @@ class CheckedGroup(click.Group):
     def __init__(self, *args: Any, sections: Sections = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.sections = sections
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; one that is interrupted has neither failed nor found anything.
+
+        Raises:
+            click.exceptions.Exit: It was interrupted.
+        """
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as fault:
+            raise click.exceptions.Exit(_INTERRUPTED) from fault
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands in their sections."""

@@ -88,6 +88,8 @@ class Acceptance(Struct, frozen=True):
             raise click.UsageError("--accept needs a file to write to: add --accepted FILE.")
         if self.ids and not self.reason:
             raise click.UsageError("--accept needs --reason TEXT: why is the difference fine?")
+        if self.ids and self.file is not None and self.file.suffix == ".json":
+            raise click.UsageError("--accept writes YAML: let the file of --accepted end in .yaml.")
         if not self.ids and (self.reason or self.until):
             raise click.UsageError("--reason and --until belong to --accept ID.")
         if self.file is not None and (not self.ids or self.file.exists()):
@@ -388,6 +390,7 @@ def _require_consent(base_url: str, scope: DriftScope, *, yes: bool) -> None:
             err=True,
         )
     except click.Abort:
+        click.echo(err=True)  # the question has no end of its line
         agreed = False
     if not agreed:
         raise click.UsageError(f"Nothing was sent. Use --yes to send signed requests to {host}.")
@@ -409,17 +412,23 @@ def read_credentials(file: Path | None) -> SigningCredentials:
 
 def _read_variables(file: Path) -> dict[str, str]:
     """Return the variables in a file that `mock-platform credentials` wrote, in either format."""
+    # Windows writes a byte order mark to what a command prints, which would begin the first name.
     try:
-        text = file.read_text()
-    except (OSError, UnicodeDecodeError) as fault:
-        raise click.UsageError(f"{file} cannot be read: {fault}.") from fault
+        text = file.read_text("utf-8-sig")
+    except OSError as fault:
+        raise click.UsageError(f"{file} cannot be read: {fault.strerror}.") from fault
+    except UnicodeDecodeError as fault:
+        raise click.UsageError(f"{file} is not UTF-8 text; save it as UTF-8.") from fault
     if not text.lstrip().startswith("{"):
         pairs = (line.strip().removeprefix("export ").partition("=") for line in text.splitlines())
         return {name.strip(): value.strip().strip("'\"") for name, _, value in pairs if name}
     try:
         return environment({"app": None, "user": None, "bearer_token": None, "accounts": [],
                             "webhook_id": None, **json.loads(text)})  # fmt: skip
-    except (ValueError, TypeError, KeyError) as fault:
+    except json.JSONDecodeError as fault:
+        place = f"{file}:{fault.lineno}:{fault.colno}"
+        raise click.UsageError(f"{place}: not valid JSON: {fault.msg}.") from fault
+    except (ValueError, TypeError, KeyError, AttributeError) as fault:
         raise click.UsageError(
-            f"{file} is not what `mock-platform credentials --format json` prints ({fault!r})."
+            f"{file} is not what `mock-platform credentials --format json` prints."
         ) from fault

@@ -34,8 +34,10 @@ def show_fidelity(against: str | None, form: Literal["text", "json"], *, yes: bo
     """
     try:
         found = _measure(against, yes=yes)
-    except (BadFacts, BadHar, OSError, BadBaseUrl, ServerUnreachable) as fault:
+    except (BadFacts, BadHar, BadBaseUrl, ServerUnreachable) as fault:
         raise click.UsageError(str(fault)) from fault
+    except OSError as fault:
+        raise click.UsageError(f"{fault.filename} cannot be read: {fault.strerror}.") from fault
     click.echo(pretty(found.as_json()) if form == "json" else "\n".join(write_text(found)))
     falls = list(list_falls(found, read_baseline())) if against is None else []
     if falls:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from mock_platform.core.platform_hosts import (
     PLATFORM_HOSTS,
     BadHosts,
     Interception,
+    check_host,
     read_allowed,
     read_hosts,
 )
@@ -33,6 +35,29 @@ def check_allowed(_context: object, _option: object, hosts: tuple[str, ...]) -> 
         except ValueError as fault:
             raise click.BadParameter(str(fault)) from fault
     return hosts
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def check_hosts(_context: object, _option: object, hosts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names or addresses of `--host`, in lower case.
+
+    Raises:
+        click.BadParameter: One is neither.
+    """
+    found = []
+    for each in hosts:
+        try:
+            found.append(each.lower() if _is_address(each) else check_host(each))
+        except ValueError as fault:
+            raise click.BadParameter(str(fault)) from fault
+    return tuple(found)
 
 
 allow_host_option = click.option(

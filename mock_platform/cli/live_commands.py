@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -91,9 +92,25 @@ def reset(**server: Any) -> None:
         reset_world(world)
 
 
-@click.command(
-    "clock", cls=CheckedCommand, context_settings={"ignore_unknown_options": True}
-)  # so that -7d is a duration
+class _ClockCommand(CheckedCommand):
+    """A command whose duration may begin with a minus, as in `clock advance -1h`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments, a duration back as the last one."""
+        # click would take -1h for the two options -1 and -h, which prints the help.
+        for at, word in enumerate(args):
+            if word == "--":
+                break
+            if "advance" in args[:at] and _BACK.fullmatch(word):
+                args = [*args[:at], *args[at + 1 :], "--", word]
+                break
+        return super().parse_args(ctx, args)
+
+
+_BACK = re.compile(r"-(?:\d|[^-].+)", re.DOTALL)
+
+
+@click.command("clock", cls=_ClockCommand)
 @server_options
 @click.argument(
     "action", required=False, type=click.Choice(["freeze", "travel", "advance", "resume"])

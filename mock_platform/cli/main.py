@@ -5,6 +5,10 @@ What implements a command is imported when it runs, so that `--help` and usage e
 
 from __future__ import annotations
 
+import errno
+import os
+import sys
+
 import click
 
 from mock_platform.cli.checking_commands import CHECKING_COMMANDS
@@ -48,9 +52,35 @@ def group() -> None:
     """A sandbox that you run instead of a social platform's real API."""
 
 
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+"""What ends a write although the file could be opened."""
+
+
 def main() -> None:
     """Run the command line."""
-    group(prog_name=_NAME)
+    _open_closed_streams()
+    try:
+        group(prog_name=_NAME)
+    except OSError as fault:
+        # Commands report the files that they write themselves; what is left is what they print.
+        if fault.errno not in _NO_ROOM or fault.filename is not None:
+            raise
+        click.echo(f"Error: the output cannot be written: {fault.strerror}.", err=True)
+        # What could not be written is still kept, and Python would try again at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+def _open_closed_streams() -> None:
+    """Let streams that are closed (`>&-`) be as `/dev/null`.
+
+    Otherwise the first files that are opened get their numbers, and there is nothing to print to.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115, PTH123
+            os.set_inheritable(stream.fileno(), True)  # noqa: FBT003 - for the CMD of `run`
+            setattr(sys, name, stream)
 
 
 for _command in (

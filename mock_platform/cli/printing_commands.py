@@ -168,7 +168,12 @@ def scenarios(
     from mock_platform.cli.printing import describe_scenarios
 
     if format == "schema":
-        from mock_platform.cli.listing import schema_text
+        if name is not None or scenario:
+            raise click.UsageError(
+                "--format schema is one schema for all files: leave out NAME and --scenario."
+            )
+        with load_operations():
+            from mock_platform.cli.listing import schema_text
 
         click.echo(schema_text())
         return

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -39,6 +40,10 @@ from mock_platform.verification.costs.document import By, describe_costs
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.endings import describe_end, is_unusual
 from mock_platform.world.names import DEFAULT
+
+if TYPE_CHECKING:
+    from mock_platform.cli.conditions import CoverageConditions
+    from mock_platform.verification.coverage.pages import Format
 
 _POLL_SECONDS = 0.3
 _SHOWN_IDS = 5
@@ -220,6 +225,26 @@ def show_costs(world: WorldFace, by: By, form: Literal["text", "json"]) -> None:
         click.echo(align([("US$", "calls", "charged", by), *rows]))
 
 
+def show_coverage(world: WorldFace, form: Format, conditions: CoverageConditions) -> None:
+    """Print the coverage of a world; the default one counts all.
+
+    Raises:
+        CheckFailed: The coverage is not as it must be.
+        click.UsageError: The patterns or the baseline cannot be used.
+    """
+    from mock_platform.verification.coverage.pages import render  # loads all operations
+
+    found = world.coverage()
+    gate = conditions.make_gate([row["id"] for row in found["operations"]], "--")
+    found = gate.scope.restrict(found)
+    click.echo(render(found, form, gate), nl=False)
+    if form == "json":
+        click.echo()
+    failures = gate.list_failures(found)
+    if failures:
+        raise CheckFailed("\n".join(line for each in failures for line in [each.text, *each.lost]))
+
+
 def make_records(
     world: WorldFace,
     table: str,
@@ -257,7 +282,7 @@ def save_case(world: WorldFace, file: Path) -> None:
     count = len(world.journal)
     click.echo(
         f"World {world.name} with its {count:,} request{'' if count == 1 else 's'} is in {file}. "
-        f"`mock-platform open {file}` serves the same world."
+        f"`mock-platform open {shlex.quote(str(file))}` serves the same world."
     )
 
 
@@ -388,3 +413,5 @@ def _convert_refusals() -> Iterator[None]:
         raise CheckFailed(text) from fault
     except (BadScenario, BadRecord, UnknownTable) as fault:
         raise CheckFailed(str(fault)) from fault
+    except UnicodeEncodeError as fault:  # bytes of another encoding, which Python keeps like this
+        raise click.UsageError(f"{fault.object!r} is not UTF-8 text.") from fault

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from mock_platform.cli.command import CheckedCommand
-from mock_platform.cli.intercepting import check_allowed
+from mock_platform.cli.intercepting import check_allowed, check_hosts
 from mock_platform.cli.options import (
     make_ca_option,
     make_force_option,
@@ -203,7 +203,7 @@ def record(
 )  # fmt: skip
 @make_force_option("Replace everything in FOLDER.")
 @click.option(
-    "--host", multiple=True, metavar="HOST",
+    "--host", multiple=True, metavar="HOST", callback=check_hosts,
     help="A further host of the service, beside the platform's own and this machine. Repeatable.",
 )  # fmt: skip
 @click.option(
@@ -236,8 +236,7 @@ def import_(
         from mock_platform.cli.recording import import_file
         from mock_platform.verification.importing.folder import ImportOptions
 
-    hosts = tuple(name.lower() for name in host)
-    options = ImportOptions(hosts, names, force, ids, anonymise)
+    options = ImportOptions(host, names, force, ids, anonymise)
     import_file(har, to, options, format)
 
 

@@ -77,9 +77,11 @@ def read_hosts(file: Path) -> tuple[str, ...]:
     """
     found = []
     try:
-        lines = file.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as fault:
-        raise BadHosts(f"{file} cannot be read: {fault}") from fault
+        lines = file.read_text("utf-8-sig").splitlines()
+    except OSError as fault:
+        raise BadHosts(f"{file} cannot be read: {fault.strerror}") from fault
+    except UnicodeDecodeError as fault:
+        raise BadHosts(f"{file} cannot be read: it is not UTF-8 text") from fault
     for number, line in enumerate(lines, 1):
         name = line.partition("#")[0]
         if not name.strip():

@@ -78,7 +78,7 @@ at random has some.
 """
 _LONG = 20
 _DRAWN = re.compile(r"[a-z0-9]", re.ASCII)
-_KEPT = r"\[redacted(?:-[0-9]+)?\](?=[&\s\"';,<]|\Z)"
+_KEPT = r"\[redacted(?:-[0-9]+)?\](?=[&\s\"';,<]|\\++\"|\Z)"
 _PLACEHOLDER = re.compile(_KEPT, re.ASCII)
 """What is shown in place of a secret; it is no secret itself."""
 _PAIR_VALUE = rf"(?!\"?{_KEPT})(?P<value>\"[^\"]*+(?:\"|\Z)|[^&\s\"]++)"

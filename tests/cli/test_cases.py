@@ -20,12 +20,14 @@ from tests.waits import PATIENCE
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     """A case with one request, which the command wrote."""
-    path = tmp_path / "case.zip"
+    path = tmp_path / "a case.zip"
     with MockPlatform.start() as platform:
         platform.world("shop").session(auth="oauth1").post("/2/posts", json={"text": "Hi"})
         told = run("case", path, "--world", "shop", MOCK_PLATFORM_URL=platform.base_url)
     assert (0, "") == (told.exit_code, told.stderr)
-    assert f"World shop with its 1 request is in {path}. `mock-platform open " in told.stdout
+    assert (
+        f"World shop with its 1 request is in {path}. `mock-platform open '{path}'`" in told.stdout
+    )
     return path
 
 

@@ -61,11 +61,13 @@ def test_beside_run_it_needs_no_address(platform: MockPlatform) -> None:
 
 
 def test_a_world(platform: MockPlatform) -> None:
-    """Under a world's address it is what that world has exercised."""
+    """Under a world's address, or with its name, it is what that world has exercised."""
     platform.world("w1")
     result = run("--format", "json", "--url", f"{platform.base_url}/~w1")
+    named = run("--format", "json", "--url", platform.base_url, "--world", "w1")
 
     assert 0 == json.loads(result.stdout)["percent"]
+    assert result.stdout == named.stdout
 
 
 def test_html(platform: MockPlatform) -> None:
@@ -94,16 +96,18 @@ def test_control_token() -> None:
         from_environment = run("--url", platform.base_url, MOCK_PLATFORM_CONTROL_TOKEN="t0ken")
 
     assert 1 == refused.exit_code
-    assert "answers 401: The control token is missing" in refused.stderr
+    assert "401: The control token is missing" in refused.stderr
     assert (0, 0) == (taken.exit_code, from_environment.exit_code)
 
 
 def test_another_server(platform: MockPlatform) -> None:
-    """An address that returns something else is reported with what it answered."""
-    result = run("--url", f"{platform.base_url}/~nowhere")
+    """A world that does not exist is refused with the nearest, another address with its answer."""
+    result = run("--url", f"{platform.base_url}/~defalt")
+    elsewhere = run("--url", f"{platform.base_url}/2")
 
-    assert 1 == result.exit_code
-    assert "answers 404: " in result.stderr
+    assert (1, 1) == (result.exit_code, elsewhere.exit_code)
+    assert "has no world 'defalt'. Did you mean 'default'?" in result.stderr
+    assert "404: No operation answers /2/_mock/worlds." in elsewhere.stderr
 
 
 def test_a_scope_and_a_baseline(platform: MockPlatform, tmp_path: Path) -> None:

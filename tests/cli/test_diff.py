@@ -71,6 +71,18 @@ def test_no_drift(run: Run, file: Path, server: Differing) -> None:
     assert {"/2/users/me"} == {path for _, path in server.asked}
 
 
+@pytest.mark.parametrize("form", ["env", "json"])
+def test_a_file_that_windows_wrote(run: Run, file: Path, server: Differing, form: str) -> None:
+    """A byte order mark takes nothing from the credentials: OAuth 1.0a begins them."""
+    text = credentials_text(form, ()).replace("\n", "\r\n")
+    file.write_bytes(f"\ufeff{text}".encode())
+
+    result = run("--base-url", server.url, "--credentials-file", file, "--yes", *SMALL)
+
+    assert result.exit_code == 0, result.output
+    assert "/2/users/me" in {path for _, path in server.asked}
+
+
 def test_credentials_of_the_environment(run: Run, server: Differing) -> None:
     """Without a file the environment's credentials are used."""
     lines = credentials_text("env", ()).splitlines()
@@ -126,6 +138,19 @@ def test_usage(run: Run, file: Path, tmp_path: Path) -> None:
         (["--base-url", "http://127.0.0.1", "--skip", "refusal"], "mean 'refusals'?"),
         (["--base-url", "http://127.0.0.1", "--accept", "all"], "add --accepted FILE"),
         (["--base-url", "http://127.0.0.1", "--reason", "x"], "belong to --accept"),
+        (
+            [
+                "--base-url",
+                "http://127.0.0.1",
+                "--accept",
+                "all",
+                "--accepted",
+                "a.json",
+                "--reason",
+                "x",
+            ],
+            "end in .yaml",
+        ),
         (["--base-url", "http://127.0.0.1", "--report", "x.pdf"], "must end in .html"),
         (["--base-url", "http://127.0.0.1", "--value", "x"], "must be NAME=VALUE"),
         (

@@ -59,6 +59,21 @@ MISTAKES = [
     ("clock advance 1h --to-next", 2, "--to-next is for: clock advance --to-next"),
     ("clock travel --to-next", 2, "--to-next is for: clock advance --to-next"),
     ("clock advance -soon", 2, "'soon' is not a duration"),
+    ("clock --wrld w", 2, "No such option '--wrld'. Did you mean '--world'?"),
+    ("scenarios outage --format schema", 2, "one schema for all files: leave out NAME"),
+    ("pact --har bad.har --url x --consumer a --provider b --out c", 2, "leave out --url and"),
+    ("import --har bad.har --to out --host http://x", 2, "'http://x' is not the name of a host"),
+    ("diff --base-url http://127.0.0.1:9 --credentials-file cut.json", 2, "cut.json:1:8: not valid "
+     "JSON: Expecting value."),
+    ("diff --base-url http://127.0.0.1:9 --credentials-file wide.env", 2, "wide.env is not UTF-8 "
+     "text; save it as UTF-8."),
+    ("diff --base-url http://127.0.0.1:9 --credentials-file nowhere", 2, "nowhere cannot be read: "
+     "No such file or directory."),
+    ("coverage --baseline nowhere", 1, NO_SERVER),
+    ("run --coverage-baseline . -- true", 2, ".:1:1: cannot be read: Is a directory. Write it"),
+    ("run --coverage-baseline wide.env -- true", 2, "cannot be read: it is not UTF-8 text."),
+    ("run --coverage-baseline long.txt -- true", 2, f"'{'x' * 80}…' is not an operation"),
+    ("run --intercept --intercept-hosts wide.env -- true", 2, "cannot be read: it is not UTF-8"),
     ("clock resume 1h", 2, "clock resume takes nothing more"),
     ("case bad.har --as pytest", 4, "bad.har: no zip archive, or a damaged one"),
     ("case x --as nodejs", 2, "Did you mean 'node'?"),
@@ -83,8 +98,8 @@ MISTAKES = [
     ("diff --base-url http://127.0.0.1:9 --only tweets.get", 2, "Did you mean 'public_posts.get'?"),
     ("contract diff", 2, "OLD is missing: a file, or --as-of DATE twice in place of files."),
     ("contract diff a b", 2, "a:1:1: cannot be read: No such file"),
-    ("coverage", 1, "http://127.0.0.1:9 has no coverage: no server answers there. Start one with "
-     "`mock-platform serve`"),
+    ("coverage", 1, NO_SERVER),
+    ("coverage --url localhost:8080", 2, "'localhost:8080' is not an address such as http://"),
     ("coverage --fail-under -1", 2, "-1.0 is not in the range 0<=x<=100."),
     ("coverage --fail-under 101", 2, "101.0 is not in the range 0<=x<=100."),
     ("coverage --fail-under much", 2, "'much' is not a valid float range."),
@@ -120,6 +135,9 @@ def test_what_a_mistake_is_told(
     """The command ends with a status of its own, and one message says what to do."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bad.har").write_text('{"log": {}}', "utf-8")
+    (tmp_path / "cut.json").write_text('{"app":', "utf-8")
+    (tmp_path / "wide.env").write_text("MOCK_PLATFORM_BEARER_TOKEN=x", "utf-16")
+    (tmp_path / "long.txt").write_text("x" * 500, "utf-8")
 
     found = CliRunner().invoke(
         group,

@@ -245,6 +245,15 @@ def test_a_world_is_chosen_by_option_or_address(run: Run, server: MockPlatform) 
     assert "names the world 'w1', and --world 'w2'" in both.stderr
 
 
+def test_text_that_is_not_utf_8(run: Run) -> None:
+    """Bytes of another encoding, as a terminal of Latin-1 sends them, are named."""
+    for words in (("requests", "--path", "caf\udce9"), ("make", "users", "name=caf\udce9")):
+        found = run(*words)
+
+        assert (2, False) == (found.exit_code, "Traceback" in found.output), found.output
+        assert "UTF-8" in found.stderr
+
+
 def test_clock(run: Run) -> None:
     """Each change prints where the clock is then."""
     assert "2026-01-01T00:00:00.000Z stopped\n" == run("clock", "freeze", "2026-01-01").stdout
@@ -252,6 +261,9 @@ def test_clock(run: Run) -> None:
     assert "2027-02-03T00:00:00.000Z stopped\n" == run("clock", "travel", "2027-02-03").stdout
     assert "2027-02-03T00:00:00.000Z stopped\n" == run("clock").stdout
     assert "2027-01-27T00:00:00.000Z stopped\n" == run("clock", "advance", "-7d").stdout
+    for words in ("advance -1h", "advance -1h --world default", "advance -- -1h", "advance -3600"):
+        run("clock", "travel", "2027-02-03")
+        assert "2027-02-02T23:00:00.000Z stopped\n" == run("clock", *words.split()).stdout, words
     assert "2027-02-03" > run("clock", "travel", "now").stdout
     assert run("clock", "resume").stdout.endswith(" running\n")
     run("clock", "freeze", "2099-01-01")

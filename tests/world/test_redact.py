@@ -90,6 +90,19 @@ def test_addresses_lose_their_secrets(shown: str, value: str) -> None:
     assert redact.address(value) == shown
 
 
+def test_json_stays_json() -> None:
+    """A parameter before a quote within a text takes nothing of the text with it."""
+    for text in (
+        'GET url?crc_token=abc with {"response_token": "sha256=x"}.',
+        '<a href="/?oauth_token=abc" title="b">',
+    ):
+        for document in ({"text": text}, {"text": json.dumps({"text": text})}):
+            cleaned = redact.text(json.dumps(document))
+
+            assert "abc" not in cleaned
+            assert ["text"] == list(json.loads(cleaned))
+
+
 def test_fields_of_a_multipart_form_lose_their_secrets() -> None:
     """By name, however it is written; other fields stay, but for secrets within them."""
     parts = [

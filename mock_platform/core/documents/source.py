@@ -393,7 +393,6 @@ _JSON_HINTS = {
     "#": "JSON has no comments",
     "/": "JSON has no comments",
     "-": "this looks like YAML; this file is JSON",
-    "\ufeff": "save it without a byte order mark",
     "N": "JSON has no NaN; write null",
     "T": "JSON has true, false and null",
     "F": "JSON has true, false and null",

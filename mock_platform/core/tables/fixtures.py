@@ -19,6 +19,7 @@ import json
 import logging
 import re
 import threading
+from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -348,7 +349,7 @@ def _read_file(path: Path, tables: Tables, table: Table | None = None) -> Source
     try:
         if path.stat().st_size > _MAX_FILE_BYTES:
             raise BadJson(f"larger than {_MAX_FILE_BYTES:,} bytes")
-        content = path.read_bytes()
+        content = path.read_bytes().removeprefix(BOM_UTF8)
     except OSError as fault:
         raise BadJson(f"cannot be read: {fault.strerror or fault}") from fault
     try:

@@ -37,10 +37,12 @@ from mock_platform.verification.compare.side import OriginalNames, OwnSandbox, S
 from mock_platform.verification.compare.values import (
     Known,
     PathValues,
+    Value,
     Wanted,
     fill,
     fill_query,
     list_names,
+    name_of_parameter,
 )
 
 _UNKNOWN_UUID = "00000000-0000-4000-8000-000000000000"
@@ -111,7 +113,8 @@ class _Run:
             if self._scope.covers(each)
         ]
         self._ask_all([each for each in operations if each not in left_out], progress)
-        return Drift(tuple(self.checked), tuple(self.skipped))
+        unused = tuple(self._other.known.describe_unused())
+        return Drift(tuple(self.checked), tuple(self.skipped), unused)
 
     def _ask_all(self, operations: Sequence[Operation], progress: Progress) -> None:
         """Ask all; those whose values are not known yet once more at the end."""
@@ -189,7 +192,7 @@ class _Run:
         if isinstance(theirs, str) and account in (*self._other.values.values(), None):
             theirs = self._borrow(operation, plan) or theirs
         if isinstance(theirs, str):
-            way = _LIMITED if self._was_limited else "give it with --value"
+            way = _LIMITED if self._was_limited else _ask_for(operation, theirs, plan.required)
             return f"no answer of the server contains :{theirs}; {way}"
         if theirs.answer.status == 429:
             self._was_limited = True
@@ -221,7 +224,8 @@ class _Run:
                 return f"the file that {who} names in its answers is gone"
             name = side.find_unlisted(asked)
             if name is not None and asked.answer.status in _UNKNOWN_RECORDS:
-                return f"{who} refuses :{name}, which none of its lists shows; give it with --value"
+                way = _ask_for(asked.operation, name, asked.probe.query)
+                return f"{who} refuses :{name}, which none of its lists shows; {way}"
         return None
 
     def _borrow(self, operation: Operation, plan: Plan) -> Asked | None:
@@ -264,7 +268,8 @@ class _Run:
             if isinstance(mine, str):
                 done.leave_out(probe.name, f"the sandbox has no value for {mine}")
             elif isinstance(theirs, str):
-                why = f"no answer of the server contains {theirs}; give it with --value"
+                way = _ask_for(operation, theirs, probe.query)
+                why = f"no answer of the server contains {theirs}; {way}"
                 done.leave_out(probe.name, why)
             else:
                 ready.append((probe, mine, theirs))
@@ -432,6 +437,13 @@ def _learn(
         side.known.learn_values(operation, side.values, answer)
     query = dict(request.query)
     return Asked(operation, request.path, probe, query, answer, side.plain or answer)
+
+
+def _ask_for(operation: Operation, name: str, query: Sequence[tuple[str, Value]]) -> str:
+    """Return the option for a value of a parameter, of the path or the query."""
+    wanted = dict(query).get(name)
+    names = wanted.names if isinstance(wanted, Wanted) else [name_of_parameter(operation, name)]
+    return f"give it with --value {names[0]}=VALUE"
 
 
 def _choose_unknown(operation: Operation, values: PathValues) -> dict[str, str]:

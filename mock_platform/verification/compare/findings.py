@@ -72,6 +72,7 @@ class Drift(Struct, frozen=True):
 
     checked: tuple[CheckedOperation, ...]
     skipped: tuple[SkippedOperation, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def differs(self) -> bool:
@@ -287,6 +288,7 @@ def make_report(drift: Drift, subject: str, register: Mapping[str, Assumption]) 
         dict(sorted(collector.verdicts.items())),
         register,
     )
+    report.notes += drift.notes
     if collector.dropped:
         report.notes.append(f"{collector.dropped:,} more differences are not listed")
     return report

@@ -12,6 +12,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from msgspec import Struct
 
+from mock_platform.core.errors import did_you_mean
 from mock_platform.core.operation import Operation
 from mock_platform.verification.compare.answers import ComparedAnswer
 
@@ -73,6 +74,8 @@ class Known:
         """`linked` are operations whose addresses are in answers of others."""
         self._linked = linked
         self._given = dict(given or {})
+        self._looked_up: set[str] = set()
+        """The names under which a value was looked for among those."""
         self._values: dict[tuple[str | None, str], dict[str, None]] = {}
         """By account and name; those of no account under "", all of them under `None`."""
         self._lists: dict[str, list[dict[str, Any]]] = {}
@@ -150,9 +153,9 @@ class Known:
 
     def find(self, wanted: Wanted, values: PathValues) -> str | None:
         """Return a value of the same account, else one of no account; `None` without any."""
-        for name in wanted.names:
-            if name in self._given:
-                return self._given[name]
+        given = self._find_given(wanted.names)
+        if given is not None:
+            return given
         for name in wanted.names:
             # First what the user gave, whatever its place in the order; then what was learned, the
             # most specific name first.
@@ -161,6 +164,18 @@ class Known:
                 value = kept[0]
                 return value.split()[0] if wanted.word and value.split() else value
         return None
+
+    def _find_given(self, names: Sequence[str]) -> str | None:
+        self._looked_up.update(names)
+        return next((self._given[each] for each in names if each in self._given), None)
+
+    def describe_unused(self) -> Iterator[str]:
+        """Yield a line for each value of the user that nothing asked for."""
+        for name in self._given:
+            if name in self._looked_up:
+                continue
+            hint = did_you_mean(name, sorted(self._looked_up))
+            yield f"no request has a value {name}, which --value gave.{hint}"
 
     def _find_kept(self, name: str, values: PathValues) -> list[str]:
         """Return the values of a name; a request for one account gets none of another one."""
@@ -193,9 +208,9 @@ class Known:
         names = (name_of_id(prefix),) if name == "id" else list_names(name)
         # In the order of how sure it is that a record is there: given by the user, in a list above
         # this path, of the right kind in any list, and last mentioned anywhere.
-        given = [self._given[each] for each in names if each in self._given]
-        if given:
-            return given[:1]
+        given = self._find_given(names)
+        if given is not None:
+            return [given]
         if operation in self._linked:
             return list(self._kinds.get((operation.id, name), ()))[:_MAX_PATHS]
         listed = [
@@ -240,6 +255,11 @@ def name_of_id(path: str) -> str:
         words.pop()
     own = _QUALIFIED.get("/".join(words[-2:])) or singular(words[-1] if words else "")
     return f"{own}_id"
+
+
+def name_of_parameter(operation: Operation, name: str) -> str:
+    """Return how records name the value of a path parameter: `user_id` for `/2/users/:id`."""
+    return name_of_id(operation.path.partition("/:id")[0]) if name == "id" else name
 
 
 def name_of_list(path: str) -> str:

@@ -6,6 +6,7 @@ Its order is always the same, so that the documents of two versions can be compa
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -261,7 +262,7 @@ def _parse(data: bytes, file: Path) -> Any:
         except (YAMLError, UnicodeDecodeError, RecursionError) as fault:
             raise BadContract([explain_yaml(fault).complain(file)]) from fault
     try:
-        return loads(data, max_nesting=_NESTING)
+        return loads(data.removeprefix(BOM_UTF8), max_nesting=_NESTING)
     except BadJson as fault:
         raise BadContract([Complaint(file, fault.line, fault.column, "", str(fault))]) from fault
 

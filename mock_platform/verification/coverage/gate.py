@@ -56,6 +56,8 @@ _HEAD = """\
 # A run that names this file as its baseline fails if it loses one of them: --mock-coverage-baseline
 # of pytest, --coverage-baseline of mock-platform run, --baseline of mock-platform coverage.
 """
+_MOST_SHOWN = 80
+"""Characters of a line that is none of a baseline, in its message."""
 _LINE = re.compile(r"(\S+) +([1-5]\d\d)(?: +(\S.*))?", re.ASCII)
 _Point = tuple[str, int, str]
 """An operation, a status and a code."""
@@ -98,7 +100,7 @@ def read_baseline(text: str, name: str, operations: Collection[str]) -> Baseline
         match = _LINE.fullmatch(line.strip())
         if match is None:
             text = (
-                f"{line.strip()!r} is not an operation, a status and a code, such as "
+                f"{_shorten(line.strip())!r} is not an operation, a status and a code, such as "
                 "'line_items.get 404 NOT_FOUND'"
             )
             faults.append(Complaint(file, number, 1, "", text))
@@ -113,6 +115,10 @@ def read_baseline(text: str, name: str, operations: Collection[str]) -> Baseline
     return Baseline(name, frozenset(points))
 
 
+def _shorten(line: str) -> str:
+    return line if len(line) <= _MOST_SHOWN else f"{line[:_MOST_SHOWN]}…"
+
+
 def read_called(file: Path, operations: Collection[str]) -> frozenset[str]:
     """Return the operations that a coverage file says were called: a baseline, or JSON.
 
@@ -120,7 +126,7 @@ def read_called(file: Path, operations: Collection[str]) -> frozenset[str]:
         BadBaseline: It cannot be read, or is neither.
     """
     try:
-        text = file.read_text("utf-8")
+        text = file.read_text("utf-8-sig")
         if file.suffix == ".json":
             rows = loads(text.encode())["operations"]
             return frozenset(row["id"] for row in rows if row["requests"])
@@ -202,11 +208,12 @@ def read_gate(
     if baseline is None:
         return Gate(fail_under, scope)
     try:
-        text = (folder / baseline).read_text("utf-8")
+        text = (folder / baseline).read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as fault:
         written = (
             "Write it with `pytest --mock-coverage=FILE.baseline`, `mock-platform run "
             "--coverage=FILE.baseline` or `mock-platform coverage --format baseline`."
         )
-        raise BadBaseline.make(Path(baseline), f"cannot be read: {fault}. {written}") from fault
+        reason = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8 text"
+        raise BadBaseline.make(Path(baseline), f"cannot be read: {reason}. {written}") from fault
     return Gate(fail_under, scope, read_baseline(text, baseline, operations))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -128,11 +129,14 @@ class ImportReport(Struct):
     @property
     def command(self) -> str:
         """The command that serves the folder."""
-        scenarios = "".join(f" --scenario {self.folder / name}" for name in self.scenarios)
-        freeze = f" --freeze {self.started:%Y-%m-%dT%H:%M:%SZ}" if self.started else ""
-        names = " --names original" if self.names == "original" else ""
-        words = f"--no-default-fixtures --fixtures {self.folder}"
-        return f"mock-platform serve {words}{scenarios}{freeze}{names}"
+        words = ["--no-default-fixtures", "--fixtures", str(self.folder)]
+        for name in self.scenarios:
+            words += ["--scenario", str(self.folder / name)]
+        if self.started:
+            words += ["--freeze", f"{self.started:%Y-%m-%dT%H:%M:%SZ}"]
+        if self.names == "original":
+            words += ["--names", "original"]
+        return shlex.join(["mock-platform", "serve", *words])
 
 
 def describe(report: ImportReport) -> Iterator[str]:

@@ -133,7 +133,7 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "place"),
-    [('[{"id":1,}]', "1:9"), ("[\n  {]", "2:4"), ("", "1:1"), ("\ufeff[]", "1:1")],
+    [('[{"id":1,}]', "1:9"), ("[\n  {]", "2:4"), ("", "1:1"), ("\ufeff[", "1:2")],
 )
 def test_what_is_no_json_is_told_with_its_place(tmp_path: Path, text: str, place: str) -> None:
     """The complaint's place is the one that its words name."""
@@ -144,6 +144,13 @@ def test_what_is_no_json_is_told_with_its_place(tmp_path: Path, text: str, place
 
     assert found.startswith(f"users.json:{place}: not valid JSON: ")
     assert f" at line {line}, column {column}" in found
+
+
+def test_files_of_windows_are_read(tmp_path: Path) -> None:
+    """A byte order mark and the ends of lines there change nothing, as in YAML."""
+    (tmp_path / "iab_categories.json").write_bytes(b"\xef\xbb\xbf[\r\n]\r\n")
+
+    assert [] == complaints(tmp_path)
 
 
 def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:

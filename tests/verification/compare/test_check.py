@@ -28,6 +28,14 @@ class Changed(OwnSandbox):
         return self._changes.get(request.path.rpartition("/")[2], found)
 
 
+class Empty(Changed):
+    """A server in this process that has no record."""
+
+    def ask(self, request: ProbeRequest) -> ComparedAnswer:
+        """Return a 404."""
+        return ComparedAnswer(404, (), b'{"errors":[{"code":"NOT_FOUND"}]}')
+
+
 def compare(comparison: Comparison, server: Changed, *only: str, **scope: Any) -> Drift:
     """How a server differs."""
     try:
@@ -105,13 +113,26 @@ def test_without_values_refusals_are_asked(comparison: Comparison) -> None:
     assert "give it with --value" in skipped.reason
 
 
-def test_given_values(comparison: Comparison) -> None:
-    """A value from the user is sent to the other server."""
-    server = Changed(comparison)
+def test_the_name_of_a_missing_value_is_the_one_that_is_taken(comparison: Comparison) -> None:
+    """For `:id` the report has the name that `--value` needs, since every list has ids."""
+    drift = compare(comparison, Empty(comparison), "users.get", kinds=("plain",))
 
-    compare(comparison, server, "cards.get", kinds=("plain",), given={"card_id": "8xyz"})
+    (skipped,) = drift.skipped
+    assert "give it with --value user_id=VALUE" in skipped.reason
+
+
+def test_given_values(comparison: Comparison) -> None:
+    """A value from the user is sent to the other server; one that nothing asks for is named."""
+    server = Changed(comparison)
+    given = {"card_id": "8xyz", "cards_id": "9", "shoe": "44"}
+
+    drift = compare(comparison, server, "cards.get", kinds=("plain",), given=given)
 
     assert any(target.endswith("/cards/8xyz") for target in server.asked)
+    assert [
+        "no request has a value cards_id, which --value gave. Did you mean 'card_id'?",
+        "no request has a value shoe, which --value gave.",
+    ] == make_report(drift, "http://x", {}).notes
 
 
 def test_report_names_assumptions(comparison: Comparison) -> None:

@@ -165,6 +165,15 @@ def test_files_that_are_no_contract(run: Run, write: Write, text: str, said: str
     assert said in result.output
 
 
+def test_a_file_that_windows_wrote(run: Run, tmp_path: Path) -> None:
+    """A byte order mark is no fault of a contract."""
+    file = tmp_path / "kept.json"
+    assert 0 == run("--out", file).exit_code
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+
+    assert 0 == run("diff", file).exit_code
+
+
 def test_a_file_that_is_missing(run: Run, tmp_path: Path) -> None:
     """A missing file is a usage error, and so is `--out` in front of another command."""
     assert run("diff", tmp_path / "nowhere.json").exit_code == 2

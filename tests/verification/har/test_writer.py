@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 import threading
+from base64 import b64encode
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
+from hashlib import sha1
 from pathlib import Path
+from time import process_time
 from typing import Any
 from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
@@ -287,6 +291,22 @@ def test_a_secret_of_any_characters(secret: str, ways: list[str]) -> None:
     assert "[redacted-1]" in hidden
 
 
+def test_many_secrets_are_hidden_as_fast_as_few() -> None:
+    """A session of signed requests has a secret for each, and none makes the other texts slower."""
+    secrets = Secrets()
+    signatures = [b64encode(sha1(b"%d" % n).digest()).decode() for n in range(3000)]
+    for signature in signatures:
+        secrets.learn(signature)
+    text = " ".join(b64encode(b"other %d" % n).decode() for n in range(20_000))
+
+    began = process_time()
+    hidden = secrets.hide(f"{text} {signatures[1]} {signatures[11]}")
+    seconds = process_time() - began
+
+    assert f"{text} [redacted-2] [redacted-12]" == hidden
+    assert seconds < 1, "one pattern for all secrets takes many times as long"
+
+
 def open_file(path: Path, *, overwrite: bool = False) -> HarFile:
     """A file with a limit of ten bytes for each body."""
     return HarFile(path, overwrite=overwrite, max_body_bytes=10, secrets=Secrets())
@@ -322,6 +342,17 @@ def test_a_file_is_private(tmp_path: Path) -> None:
     open_file(link, overwrite=True).close()
     assert "kept" == (tmp_path / "victim").read_text()
     assert not link.is_symlink()
+
+
+def test_only_a_regular_file_is_replaced(tmp_path: Path) -> None:
+    """A pipe or a device, which others use, stays where it is: `--out /dev/null --force`."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    with pytest.raises(OSError, match="only a regular file is replaced"):
+        open_file(pipe, overwrite=True)
+
+    assert pipe.is_fifo()
 
 
 def test_exchanges_of_many_threads(tmp_path: Path) -> None:

@@ -11,7 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from mock_platform.verification.importing.result import remove_leftovers, replace_folder
+from mock_platform.verification.importing.result import (
+    ImportReport,
+    remove_leftovers,
+    replace_folder,
+)
 from tests.waits import PATIENCE
 
 _WRITE = """
@@ -124,3 +128,13 @@ def test_only_ones_own_leftovers_are_removed(tmp_path: Path) -> None:
     write(tmp_path / "out", [])
     names = [".other.import-1", ".out.import-file", ".out.import-link", "kept", "out"]
     assert names == list_names(tmp_path)
+
+
+def test_the_command_can_be_copied() -> None:
+    """The folder is one word of the command, whatever its name."""
+    report = ImportReport(Path("my recording"), scenarios=["scenarios/as-recorded.yaml"])
+
+    assert (
+        "mock-platform serve --no-default-fixtures --fixtures 'my recording' "
+        "--scenario 'my recording/scenarios/as-recorded.yaml'"
+    ) == report.command
