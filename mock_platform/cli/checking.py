@@ -15,7 +15,7 @@ from mock_platform.cli.configured import read_options
 from mock_platform.cli.serving_commands import run, serve
 from mock_platform.core import installed as shipped
 from mock_platform.core.errors import Complaint
-from mock_platform.core.jsonio import pretty
+from mock_platform.core.jsonio import pretty, printable
 from mock_platform.core.settings_file import FILE_NAME, BadSettingsFile, read_settings_file
 from mock_platform.core.tables import fixtures
 from mock_platform.platform import Platform
@@ -124,7 +124,7 @@ def show_fit(path: Path, form: Literal["text", "json"]) -> None:
     from mock_platform.verification.fit.report import as_json, write_text
 
     reading = read_project(path)
-    click.echo(pretty(as_json(reading)) if form == "json" else write_text(reading))
+    click.echo(printable(pretty(as_json(reading))) if form == "json" else write_text(reading))
     missing = sum(each.verdict.status == "missing" for each in reading.found)
     if missing:
         raise CheckFailed(f"{missing} of {len(reading.found)} calls are not served.")

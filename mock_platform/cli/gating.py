@@ -9,7 +9,7 @@ import click
 from mock_platform.cli.comparing import Acceptance, OtherServer, accept, read_server, read_skip
 from mock_platform.cli.contracting import read_own_contract
 from mock_platform.cli.verifying import DriftOptions, RunCheck
-from mock_platform.verification.compare.compare import escape
+from mock_platform.core.errors import escape
 from mock_platform.verification.compare.findings import DriftScope
 from mock_platform.verification.compare.report import render as render_drift
 from mock_platform.verification.contract.compare import compare_contracts

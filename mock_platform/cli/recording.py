@@ -16,12 +16,12 @@ from msgspec import Struct
 from mock_platform.cli.command import BadInput, CheckFailed, convert_errors
 from mock_platform.cli.running import NOT_FOUND, run_command
 from mock_platform.client.intercepting import list_variables, open_proxy
-from mock_platform.core.jsonio import pretty
+from mock_platform.core.errors import escape
+from mock_platform.core.jsonio import pretty, printable
 from mock_platform.core.platform_hosts import PLATFORM_HOSTS, Interception
 from mock_platform.delivery.upstream import BadBaseUrl, Upstream
 from mock_platform.serving.http import ServerThread
 from mock_platform.settings import ConnectionSettings
-from mock_platform.verification.compare.compare import escape
 from mock_platform.verification.har.exchange import BadHar
 from mock_platform.verification.har.writer import HarFile, RecordedExchange, Secrets
 from mock_platform.verification.importing.folder import FolderInUse, ImportOptions, import_har
@@ -177,7 +177,7 @@ def import_file(
     except OSError as fault:
         raise BadInput(f"{fault.filename or folder}: {fault.strerror}.") from fault
     if format == "json":
-        click.echo(pretty(report_as_json(report)))
+        click.echo(printable(pretty(report_as_json(report))))
         return
     for line in describe(report):
         click.echo(line)

@@ -33,7 +33,7 @@ from mock_platform.core.errors import (
     Unreachable,
     did_you_mean,
 )
-from mock_platform.core.jsonio import dumps
+from mock_platform.core.jsonio import dumps, printable
 from mock_platform.names import OwnName
 from mock_platform.scenario.outline import is_file
 from mock_platform.verification.costs.document import By, describe_costs
@@ -216,7 +216,7 @@ def show_costs(world: WorldFace, by: By, form: Literal["text", "json"]) -> None:
     """Print what the calls would have cost: a sentence, and a row for each item."""
     found = world.costs(by)
     if form == "json":
-        click.echo(dumps(found))
+        click.echo(printable(dumps(found).decode()))
         return
     click.echo(f"{describe_costs(found)}.")
     if found["items"]:
@@ -263,7 +263,7 @@ def make_records(
     except TypeError as fault:  # a number that JSON has and nobody can send
         raise click.UsageError(f"{fault}.") from fault
     if form == "json":
-        click.echo(dumps(made))
+        click.echo(printable(dumps(made).decode()))
         return
     shown = ", ".join(made["ids"][:_SHOWN_IDS]) + (" …" if made["made"] > _SHOWN_IDS else "")
     click.echo(f"{made['made']:,} {table} were made in world {world.name}: {shown}")
@@ -341,7 +341,9 @@ def _explain_nothing(world: WorldFace, wanted: Mapping[str, Any], *, follow: boo
 
 def _print_entries(entries: Sequence[Any], form: Literal["text", "json"]) -> None:
     for entry in entries:
-        click.echo(dumps(entry.as_json()) if form == "json" else _describe_entry(entry))
+        click.echo(
+            printable(dumps(entry.as_json()).decode()) if form == "json" else _describe_entry(entry)
+        )
 
 
 def _describe_entry(entry: RemoteEntry) -> str:

@@ -13,12 +13,12 @@ import binascii
 import hmac
 import ipaddress
 import math
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from mock_platform.control.mistakes import TOKEN_HEADER
 from mock_platform.control.refusals import ControlRefusal
@@ -225,6 +225,8 @@ def _signer(token: str) -> URLSafeTimedSerializer:
     return URLSafeTimedSerializer(token, salt="mock_platform.console")
 
 
+_HOST = re.compile(r"(\[[^\[\]/?#@\\\s]+\]|[^\[\]:/?#@\\\s]+)(?::[0-9]*)?", re.ASCII)
+"""The whole of a `Host`: a name or an address, and a port."""
 _WILDCARDS = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - names them, binds nothing
 _CHALLENGE = ("WWW-Authenticate", 'Basic realm="mock_platform control", charset="UTF-8"')
 
@@ -271,12 +273,10 @@ def _check_host(environ: Environ, settings: Settings) -> None:
     host = environ.get("HTTP_HOST")
     if host is None:  # HTTP/1.0; no browser sends such
         return
-    try:
-        name = urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        name = ""
+    found = _HOST.fullmatch(host)
     own = settings.host.lower()
-    if name and "@" not in host:
+    if found is not None:
+        name = found[1].strip("[]").lower()
         if settings.is_local(name) or name == own:
             return
         # An attacker can rebind a name but not an address, and on all interfaces each address is

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
+from itertools import islice
 from typing import Any
 
 from mock_platform.control.mistakes import MISTAKES
 from mock_platform.core.cluster_peers import NoAnswer
 from mock_platform.core.documents.forms import describe_unknown
-from mock_platform.core.errors import BadQuery, BadRecord, find_nearest
+from mock_platform.core.errors import MAX_FAULTS, BadQuery, BadRecord, find_nearest
 from mock_platform.core.faults import Fault
 from mock_platform.core.fields import Json
 from mock_platform.world.store.errors import StoreDamaged, StoreForeign, StoreOutdated
@@ -46,12 +47,15 @@ class ControlRefusal(Exception):
 
 
 def refuse_values(status: int, faults: Iterable[tuple[str, str]], what: str) -> ControlRefusal:
-    """A refusal of values, with all faults: 422 for a body, 400 for the query."""
+    """A refusal of values, with the first faults: 422 for a body, 400 for the query."""
+    found = list(islice(faults, MAX_FAULTS + 1))
     listed = [
         {"field": field, "message": text.explanation if isinstance(text, Fault) else text}
-        for field, text in faults
+        for field, text in found[:MAX_FAULTS]
     ]
     told = "; ".join(fault["message"] for fault in listed)
+    if len(found) > MAX_FAULTS:
+        told += f"; only the first {MAX_FAULTS} faults are listed"
     return ControlRefusal(status, f"{what}: {told}", faults=listed)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from marshmallow import ValidationError, fields, validates_schema
@@ -15,7 +16,7 @@ from mock_platform.api.v2.search.query import And, Node, Or, list_clauses, read_
 from mock_platform.api.v2.search.subjects import Subject, make_object_subject, make_subject
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest, Route
-from mock_platform.core.errors import describe_unknown_field, did_you_mean
+from mock_platform.core.errors import MAX_FAULTS, describe_unknown_field, did_you_mean
 from mock_platform.core.fields import Anything, Choice, Flag, Json, ListOf, Text
 from mock_platform.core.schema import Schema
 from mock_platform.world.world import World
@@ -79,7 +80,10 @@ def explain_rule(request: ControlRequest) -> dict[str, Any]:
         "matches": tree["matches"],
         "tree": tree,
         "failed": [_describe_clause(node) for node in failed],
-        "warnings": [*checked.warnings, *_find_unknown_keys(body.get("post", {}))],
+        "warnings": [
+            *checked.warnings,
+            *islice(_find_unknown_keys(body.get("post", {})), MAX_FAULTS),
+        ],
     }
 
 

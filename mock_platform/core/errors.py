@@ -10,8 +10,26 @@ from typing import Any, Self
 
 from msgspec import Struct
 
+MAX_FAULTS = 100
+"""Maximum number of faults that one answer reports, or that are looked for in one document."""
 _MOST_COMPARED = 200
 """Characters of a value that is compared with known ones; a longer one resembles none."""
+
+
+def escape(text: str) -> str:
+    r"""Return a text without control characters: they are written as `\x1b`.
+
+    What a file or another server brings must not control the terminal, or look like another line.
+
+    Example:
+        >>> escape("a\x1b[2J\nError: b")
+        'a\\x1b[2J\\nError: b'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode() for each in text
+    )
 
 
 class RecordFault(Struct, frozen=True):
@@ -90,7 +108,7 @@ class Complaint(Struct, frozen=True):
 
     def __str__(self) -> str:
         where = f"{self.field}: " if self.field else ""
-        return f"{self.file}:{self.line}:{self.column}: {where}{self.text}"
+        return escape(f"{self.file}:{self.line}:{self.column}: {where}{self.text}")
 
 
 class BadDocument(ValueError):
@@ -310,3 +328,6 @@ class CaseTooLarge(ValueError):
 
 class BadCase(ValueError):
     """A file that is no case, damaged or hostile. The text names the file, the place, the fault."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(escape(text))

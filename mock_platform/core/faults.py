@@ -19,8 +19,6 @@ INVALID = "INVALID_PARAMETER"
 MISSING = "MISSING_PARAMETER"
 EXCLUSIVE = "EXCLUSIVE_PARAMETERS"
 INCLUSIVE = "INCLUSIVE_PARAMETERS"
-MAX_FAULTS = 100
-"""Maximum number of faults that one answer reports."""
 _MOST_REPEATED = 25_000
 """Characters of a value that a refusal repeats: the longest post."""
 

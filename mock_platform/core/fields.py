@@ -12,8 +12,8 @@ from typing import Any, Self, TypedDict, Unpack
 from marshmallow import ValidationError, fields
 
 from mock_platform.core.codes import list_countries, list_currencies
+from mock_platform.core.errors import MAX_FAULTS
 from mock_platform.core.faults import (
-    MAX_FAULTS,
     Fault,
     Said,
     cut,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import orjson
@@ -109,6 +110,21 @@ def canonical(value: Any) -> bytes:
 def pretty(value: Any) -> str:
     """Return indented JSON for people."""
     return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+
+
+def printable(text: str) -> str:
+    r"""Return JSON such that nothing in its strings controls the terminal on which it is shown.
+
+    Example:
+        >>> printable(pretty({"name": "\x9b2J"}))
+        '{\n  "name": "\\u009b2J"\n}'
+    """
+    return _UNPRINTABLE.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+# What JSON may have as it is: delete, the second set of control characters, and those that turn the
+# direction of writing or end a line.
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 
 
 def _count_values(data: bytes, most: int) -> int:

@@ -30,7 +30,7 @@ _FAULTS: Mapping[FaultKind, str] = {
     "timeout": "nothing was sent",
 }
 _PLAIN = str.maketrans({"…": "...", "\u2019": "'", "“": '"', "”": '"', "\u2013": "-"})
-_PARAGRAPH = re.compile(r"<p[^>]*>([^<]+)")
+_PARAGRAPH = re.compile(r"<p[^<>]*>([^<]+)")
 _FIRST_WORD = re.compile(r"[a-z]+ ", re.ASCII)
 _OF_TIME = re.compile(
     r"\b(?:clock|expired|now|request time|in the (?:future|past))\b", re.IGNORECASE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from msgspec import Struct
@@ -28,7 +29,7 @@ from mock_platform.api.v2.release_history import (
 from mock_platform.api.v2.streams.open_streams import OpenStreams
 from mock_platform.api.v2.streams.stream import Stream
 from mock_platform.api.v2.webhooks.event_log import EVENTS, request_delivery
-from mock_platform.core.errors import BadEvent, describe_unknown_field, did_you_mean
+from mock_platform.core.errors import MAX_FAULTS, BadEvent, describe_unknown_field, did_you_mean
 from mock_platform.core.tables.table import Table, find_missing_references
 from mock_platform.delivery.sender import Receiver, find_receiver
 from mock_platform.world.clock import parse_instant, parse_relative, wire_millis
@@ -70,8 +71,7 @@ def add_event(world: World, given: Mapping[str, Any]) -> LoggedEvent:
         names = [field for field in EVENTS.fields if field in GIVEN]
         faults = [
             (name, describe_unknown_field(name, "an event to add", names))
-            for name in given
-            if name not in GIVEN
+            for name in islice((name for name in given if name not in GIVEN), MAX_FAULTS)
         ]
         record = {name: value for name, value in given.items() if name in GIVEN}
         record["created_at"] = _fill_moment(record.get("created_at"), now)
@@ -110,8 +110,7 @@ def add_activity(world: World, given: Mapping[str, Any]) -> tuple[FanOut, tuple[
         webhook = "; with webhook_id, an event goes straight to that webhook"
         faults = [
             (name, describe_unknown_field(name, "an activity", HAPPENED) + webhook)
-            for name in given
-            if name not in HAPPENED
+            for name in islice((name for name in given if name not in HAPPENED), MAX_FAULTS)
         ]
         record = {name: value for name, value in given.items() if name in HAPPENED}
         record["created_at"] = _fill_moment(record.get("created_at"), now)

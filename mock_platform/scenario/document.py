@@ -33,7 +33,7 @@ from mock_platform.core.documents.source import (
     read,
     read_file,
 )
-from mock_platform.core.errors import BadParameters, BadScenario, did_you_mean
+from mock_platform.core.errors import MAX_FAULTS, BadParameters, BadScenario, did_you_mean
 from mock_platform.scenario import deliveries
 from mock_platform.scenario.catalog import Catalog, CustomRoute, list_paths, list_routes
 from mock_platform.scenario.checking import (
@@ -243,8 +243,10 @@ class Scenario(Struct, frozen=True):
         return any(rule.get("on") == f"${parameter}" for rule in self.document["rules"])
 
     def _merge_values(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        violations = []
+        violations: list[tuple[str, str]] = []
         for name, value in given.items():
+            if len(violations) >= MAX_FAULTS:
+                break
             if name not in self.parameters:
                 known = ", ".join(self.parameters) or "none"
                 hint = did_you_mean(name, self.parameters)

@@ -57,9 +57,9 @@ _IN = "Equal to one of these values."
 _MATCHES: Row = (
     WordForm(least=1, most=200),
     "The whole text, of at most 256 characters, matches this regular expression. It has "
-    "at most three open repetitions such as `.*`, none within another. Of the rules that are "
-    "active on one operation, 34 may have three, or 3,000 two; a scenario with which they would be "
-    "more cannot be activated.",
+    "at most three open repetitions such as `.*`, none within another or of what may be empty. Of "
+    "the rules that are active on one operation, 34 may have three, or 3,000 two, and fewer with a "
+    "long text behind them; a scenario with which they would be more cannot be activated.",
 )
 _EXISTS: Row = (FlagForm(), "true: there is a value; false: nothing was sent.")
 _NUMBER = NumberForm(-ANY_NUMBER, ANY_NUMBER)

@@ -16,6 +16,7 @@ from math import comb
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mock_platform.core.documents.forms import FaultReport, parse_reference
 from mock_platform.core.documents.source import Path
@@ -34,6 +35,8 @@ _MANY = 128
 """A repetition with this many choices or more is an open one."""
 _FEW, _SLOW = 8, 8
 """Choices that are fewer are made in the engine's slow loop, which takes so many times longer."""
+_FREE = 8
+"""Steps of what has no choice, once a way, that count like the choice itself."""
 _SIMPLE = (kinds.LITERAL, kinds.NOT_LITERAL, kinds.ANY, kinds.IN, kinds.AT)
 _REPEATS = (kinds.MAX_REPEAT, kinds.MIN_REPEAT, kinds.POSSESSIVE_REPEAT)
 
@@ -55,7 +58,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             tree = parser.parse(pattern)
-            if _count(tree).steps > MAX_STEPS:
+            if _count(tree).choices > MAX_STEPS:
                 raise BadPattern(
                     "more than three open repetitions, or many alternatives, can take too long; "
                     "be narrower"
@@ -101,6 +104,8 @@ class _Ways(Struct, frozen=True):
     closed: int = 1
     opened: int = 0
     slow: bool = False
+    fixed: int = 0
+    """Steps of what has no choice, which each way may take: characters, borders, turns."""
 
     @property
     def total(self) -> int:
@@ -108,9 +113,14 @@ class _Ways(Struct, frozen=True):
         return self.closed * comb(MAX_TEXT_CHARACTERS + self.opened, self.opened)
 
     @property
-    def steps(self) -> int:
-        """The same, weighted with what a way takes."""
+    def choices(self) -> int:
+        """The same, weighted with what a choice takes."""
         return self.total * (_SLOW if self.slow else 1)
+
+    @property
+    def steps(self) -> int:
+        """The same, weighted with what a way takes as a whole."""
+        return self.choices * max(1, self.fixed // _FREE)
 
 
 def _count(tree: Iterable[Any]) -> _Ways:
@@ -121,16 +131,19 @@ def _count(tree: Iterable[Any]) -> _Ways:
         # among so many.
         part = _count_part(kind, argument)
         ways = _Ways(
-            ways.closed * part.closed, ways.opened + part.opened, slow=ways.slow or part.slow
+            ways.closed * part.closed,
+            ways.opened + part.opened,
+            slow=ways.slow or part.slow,
+            fixed=ways.fixed + part.fixed,
         )
-        if ways.steps > MAX_STEPS:
+        if ways.choices > MAX_STEPS:
             break
     return ways
 
 
 def _count_part(kind: Any, argument: Any) -> _Ways:
     if kind in _SIMPLE:
-        return _Ways()
+        return _Ways(fixed=_SLOW if kind is kinds.AT else 1)
     if kind in _REPEATS:
         low, high, body = argument
         # Backtracking takes as many steps as there are ways to divide a text among the repetitions.
@@ -140,13 +153,25 @@ def _count_part(kind: Any, argument: Any) -> _Ways:
         if inner.total > 1 and int(high) > 1:
             raise BadPattern("a repetition within a repetition, or of alternatives, can take "
                              "too long; write it out")  # fmt: skip
+        # Each character of a text ends one turn of a repetition at most, so the text bounds the
+        # turns; but not those that take no character.
+        if int(high) > 1 and body.getwidth()[0] == 0:
+            raise BadPattern("a repetition of what may be empty can take too long; write it once")
         choices = min(int(high), MAX_TEXT_CHARACTERS) - min(int(low), MAX_TEXT_CHARACTERS) + 1
+        is_single = len(body) == 1 and body[0][0] in _SIMPLE
+        turn = 1 if is_single else inner.fixed + _SLOW
+        fixed = min(int(low), MAX_TEXT_CHARACTERS) * turn
+        if not is_single and int(high) > int(low):  # each further turn is a choice of its own
+            fixed += turn
         if choices >= _MANY:
-            return _Ways(opened=1)
+            return _Ways(opened=1, fixed=fixed)
         slow = inner.slow or 1 < choices < _FEW
-        return _Ways(inner.closed * choices, inner.opened, slow=slow)
+        return _Ways(inner.closed * choices, inner.opened, slow=slow, fixed=fixed)
     if kind is kinds.SUBPATTERN:
-        return _count(argument[3])
+        inner = _count(argument[3])
+        return inner if argument[0] is None else replace(inner, fixed=inner.fixed + _SLOW)
     if kind is kinds.BRANCH:
-        return _Ways(sum(_count(branch).total for branch in argument[1]), slow=True)
+        branches = [_count(branch) for branch in argument[1]]
+        fixed = max(branch.fixed for branch in branches)
+        return _Ways(sum(branch.total for branch in branches), slow=True, fixed=fixed)
     raise BadPattern("look-around, back references and conditions are not allowed")

@@ -191,8 +191,17 @@ class JournalEntry(Struct, gc=False):
             ],
             "assumptions": list(self.assumptions),
             "warnings": self.warnings,
-            "diagnosis": self.diagnosis,
+            "diagnosis": self._show_diagnosis(),
             "cost": self.cost,
+        }
+
+    def _show_diagnosis(self) -> dict[str, Any] | None:
+        """Return the diagnosis without credentials: it quotes what the client sent."""
+        if self.diagnosis is None:
+            return None
+        return {
+            name: redact.text(value) if isinstance(value, str) else value
+            for name, value in self.diagnosis.items()
         }
 
     def as_json(self) -> dict[str, Any]:

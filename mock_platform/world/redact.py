@@ -40,18 +40,29 @@ Each is known in every spelling: `client_secret`, `client-secret`, `clientSecret
 `client__secret`, and with what the sandbox and headers have before it: `_password`, `X-Api-Key`,
 `MOCK_PLATFORM_CLIENT_SECRET`.
 """
-_PREFIX = r"[_-]*+(?:mock[_-]*+platform[_-]*+)?(?:x[_-]*+)?"
+_PREFIX = r"(?:mock[_-]*+platform[_-]*+)?(?:x[_-]*+)?"
 _SPLIT_WORDS = re.compile("_|(?<=o)(?=auth)|(?<=pass)(?=w|phrase)", re.ASCII)
-_SECRET_NAMES = (
+_BARE_NAMES = (
     _PREFIX + "(?:" + "|".join(_SPLIT_WORDS.sub("[_-]*+", n) for n in SECRET_NAMES) + ")[_-]*+"
 )
+_SECRET_NAMES = "[_-]*+" + _BARE_NAMES
 _NAMES = frozenset(name.replace("_", "") for name in SECRET_NAMES)
 _STEMS = (
     "token", "secret", "signature", "verifier", "challenge", "pass", "assertion", "authorization",
     "apikey", "api_", "api-", "private", "session", 'pin"', "pin ", "pin=", "pin_", "pin-",
 )  # fmt: skip
 """Each text with one of the names has one of these, in small letters; most texts have none."""
-_SECRET_WORDS = ("cookie", "token", "secret", "password", "apikey", "csrf", "xsrf", "session")
+_SECRET_WORDS = (
+    "cookie",
+    "token",
+    "secret",
+    "password",
+    "apikey",
+    "csrf",
+    "xsrf",
+    "session",
+    "signature",
+)
 """A header whose name has one of these, without its dashes, has a secret as its value."""
 _SECRET_VARIABLE = re.compile(
     r"TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIAL", re.ASCII | re.IGNORECASE
@@ -71,7 +82,9 @@ _KEPT = r"\[redacted(?:-[0-9]+)?\](?=[&\s\"';,<]|\\++\"|\Z)"
 _PLACEHOLDER = re.compile(_KEPT, re.ASCII)
 """What is shown in place of a secret; it is no secret itself."""
 _PAIR_VALUE = rf"(?!\"?{_KEPT})(?P<value>\"[^\"]*+(?:\"|\Z)|[^&\s\"]++)"
-_PAIR = (rf"(?<![A-Za-z0-9_])(?P<name>{_SECRET_NAMES})={_PAIR_VALUE}", _FLAGS)
+# A name may begin after each dash, so it has none at its beginning here: from each of a row of
+# dashes the rest of the row would be read again.
+_PAIR = (rf"(?<![A-Za-z0-9_])(?P<name>_*+{_BARE_NAMES})={_PAIR_VALUE}", _FLAGS)
 _PAIR_WITH_BLANKS = (
     rf"[?#&\"](?P<name>{_SECRET_NAMES})=(?!{_KEPT})"
     r"(?P<value>[^&\s\"]{1,300}+[ \t][^&\"<>\r\n]*+)",
@@ -88,9 +101,13 @@ _ENCODED_PAIR = re.compile(
     rf"(?<![A-Za-z0-9_.~%-])(?P<name>[A-Za-z0-9_.~-]*+%[A-Za-z0-9_.~%-]*+)={_PAIR_VALUE}", re.ASCII
 )
 _STRING = r'"(?:[^"\\]++|\\.)*(?:"|\\?\Z)'
+_NESTED = rf"[^\[\]{{}}\"]++|{_STRING}"
+for _ in range(4):
+    _NESTED = rf"[^\[\]{{}}\"]++|{_STRING}|[\[{{](?:{_NESTED})*+(?:[\]}}]|\Z)"
+"""What can be in a list or an object, with lists and objects in it, some levels deep."""
 _JSON_VALUE = (
     rf"(?!\"{_KEPT}\")"
-    rf"(?:{_STRING}|\[[^\[\]]*+(?:\]|\Z)|\{{[^{{}}]*+(?:\}}|\Z)|(?!null)[^\s\",\[\]{{}}]++)"
+    rf"(?:{_STRING}|[\[{{](?:{_NESTED})*+(?:[\]}}]|\Z)|(?!null)[^\s\",\[\]{{}}]++)"
 )
 _JSON = (rf"(\"\s*+(?:{_SECRET_NAMES})\s*+\"\s*+:\s*+)({_JSON_VALUE})", _FLAGS | re.DOTALL)
 _LONG_JSON = re.compile(
@@ -107,7 +124,7 @@ _HIDDEN_INPUT = (
     rf"(name=\"(?:{_SECRET_NAMES})\"[^>]{{0,200}}?value=)\"(?!{_KEPT}\")([^\"]*)\"",
     _FLAGS,
 )
-_PIN = re.compile(rf"(<code id=\"pin\"[^>]*>)(?!{_KEPT}<)([^<]*)", re.ASCII)
+_PIN = re.compile(rf"(<code id=\"pin\"[^<>]*>)(?!{_KEPT}<)([^<]*)", re.ASCII)
 _URL_PASSWORD = re.compile(
     r"(?P<before>://[^\s/?#@:\"'<>]*+:)(?!\[redacted-?[0-9]*\]@)(?P<password>[^\s/?#\"'<>]+)@",
     re.ASCII,
@@ -115,9 +132,12 @@ _URL_PASSWORD = re.compile(
 """The password before the host of an address: `http://user:password@host`."""
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9-]{0,15})[ \t]+(.*)", re.ASCII | re.DOTALL)
 _OAUTH_ITEM = re.compile(
-    rf"([^\s=,\"]++)(\s*+=\s*+)(?!\"?{_KEPT})(\"[^\"]*+\"?|[^\s\",]*+)", re.ASCII
+    rf"(?<![^\s=,\"])([^\s=,\"]++)(\s*+=\s*+)(?!\"?{_KEPT})(\"[^\"]*+\"?|[^\s\",]*+)",
+    re.ASCII,
 )
+"""An item of OAuth's header. It begins where a word does, so that each word is read once."""
 _COOKIE = re.compile(rf"=(?!{_KEPT})([^;]*)", re.ASCII)
+_FIELD_OF = re.compile(r"[\[\].]")
 _LIKE_FORM = re.compile(r"\s*+[A-Za-z0-9_.~%+\[\]-]{1,100}\s*+=", re.ASCII)
 """The beginning of a form without a media type that says so."""
 _PART_NAME = re.compile(r"\bname(\*?)\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"?|([^;\s]+))", _FLAGS)
@@ -438,7 +458,8 @@ def is_secret(name: str, value: str = "") -> bool:
 @lru_cache(4096)
 def _find_least(name: str) -> int | None:
     """Return from how many characters on a value of this name is a secret; `None` if none is."""
-    folded = name.strip().lower()
+    # Frameworks write a field of a field as `user[password]` or `user.password`.
+    folded = _FIELD_OF.split(name.strip().lower().rstrip("[]"))[-1]
     if folded in _LONG_NAMES:
         return _LONG
     squashed = folded.replace("_", "").replace("-", "").removeprefix("mockplatform")

@@ -194,6 +194,21 @@ def test_several_records_of_which_some_are_right(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["users.json", "a.json", "a.yaml"])
+def test_names_do_not_control_the_terminal(tmp_path: Path, name: str) -> None:
+    """What is called like an order to a terminal, or like another line, is shown in escapes."""
+    key = '"' + r"k\u001b[2J\u009b\u202e\nError: no" + '"'
+    text = f'[{{"id": "11", {key}: 1}}]' if name == "users.json" else f'{{"name": "a", {key}: 1}}'
+    file = tmp_path / name
+    file.write_text(text)
+
+    done = CliRunner().invoke(group, ["check", str(tmp_path)])
+
+    assert r"k\x1b[2J\x9b\u202e\nError: no: " in done.stdout
+    assert all(line.isprintable() for line in done.stdout.splitlines())
+    assert "\nError: no" not in done.stdout
+
+
 def test_a_key_twice_in_a_json_scenario(tmp_path: Path) -> None:
     """The second of two equal keys is the place, in JSON as in YAML."""
     told = _check(tmp_path, "a.json", '{"name": "a",\n "name": "b", "rules": []}')

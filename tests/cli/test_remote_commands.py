@@ -309,6 +309,16 @@ def test_requests_are_a_line_each(run: Run, server: MockPlatform) -> None:
     assert "" == run("requests", "--ended", "reset").stdout
 
 
+def test_requests_do_not_control_the_terminal(run: Run, server: MockPlatform) -> None:
+    """As JSON, what a client sent is the same text, written with escapes."""
+    requests.get(f"{server.base_url}/2/users/me", headers={"X-Name": "\x9b2J"}, timeout=60)
+
+    told = run("requests", "--format", "json").stdout
+
+    assert ["X-Name", "\x9b2J"] in json.loads(told)["request"]["headers"]
+    assert told.strip().isprintable()
+
+
 def test_how_answers_ended(run: Run, server: MockPlatform) -> None:
     """A line says how an answer was cut, and the filter finds it."""
     run("on", "flaky-network")

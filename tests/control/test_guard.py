@@ -78,7 +78,10 @@ REFUSED: list[tuple[Settings, str, dict[str, str], int, str]] = [
     # Any other Host is refused: a name can be rebound to this machine.
     *((LOCAL, "GET", {"host": host}, 403, "--public-host") for host in (
         "evil.example", "localhost.evil.example", "127.0.0.1.evil.example:8080", "192.168.1.5",
-        "localhost@evil.example", "evil.example@localhost", "[::1", "")),
+        "localhost@evil.example", "evil.example@localhost", "[::1", "",
+        "localhost:80.evil.example", "localhost:evil.example", "localhost#.evil.example",
+        "localhost?.evil.example", "localhost/.evil.example", "localhost\\.evil.example",
+        "localhost:80:80", "[::1].evil.example", "[::1]8080", "localhost evil.example")),
     (OPEN, "GET", {"host": "evil.example", "x_mock_control_token": "s3cret"}, 403, ""),
     # Pages of any other origin may not, another port of this machine included.
     *((LOCAL, "POST", {"origin": origin}, 403, "") for origin in (

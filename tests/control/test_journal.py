@@ -88,6 +88,15 @@ def test_unknown_path_names_the_nearest(box: Sandbox) -> None:
     assert "oauth2.token" == entry["diagnosis"]["nearest"][0]["operation"]
 
 
+def test_a_diagnosis_has_no_secrets(box: Sandbox) -> None:
+    """What it quotes of a request loses its credentials, as in the address."""
+    box.call("GET", "/2/client_secret=abc", keys=None)
+    entry = box.call("GET", "/_mock/requests?limit=1", keys=None).get_json()["requests"][0]
+
+    assert "/2/client_secret=[redacted]" in entry["diagnosis"]["explanation"]
+    assert "abc" not in entry["diagnosis"]["explanation"]
+
+
 def test_entry_of_another_world(box: Sandbox) -> None:
     """For an id of another world's journal the refusal names that world."""
     call(box, "PUT", "/worlds/w1")

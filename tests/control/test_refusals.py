@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from time import thread_time
 from typing import Any
 
 import pytest
@@ -311,3 +312,29 @@ def test_a_body_that_repeats_a_key_is_refused(prepared: tuple[Sandbox, list[obje
 
     assert "'seconds' occurs more than once" in detail(answer, 422)
     assert (["seconds"], before) == (fields(answer), look(box))
+
+
+MANY = {f"k{number}": number for number in range(15_000)}
+
+
+@pytest.mark.parametrize(("method", "path", "body"), [
+    ("PUT", "/transitions/audience", MANY),
+    ("PUT", "/state/users/1", {"id": "1", **MANY}),
+    ("PATCH", "/state/users/2244994945", MANY),
+    ("PUT", "/state", {"tables": MANY}),
+    ("PUT", "/state", {"tables": {"users": [{"id": f"x{n}", "nme": 1} for n in range(5_000)]}}),
+    ("PUT", "/make", {"table": "users", "fields": MANY}),
+    ("PUT", "/scenarios/x", {"rules": [{"on": f"nope{number}"} for number in range(5_000)]}),
+    ("PUT", "/scenarios/x", {"rules": [], **MANY}),
+    ("POST", "/scenarios/outage/activate", {"parameters": MANY}),
+    ("POST", "/events", {"event_type": "like.create", **MANY}),
+    ("POST", "/rules/explain", {"rule": "a", "post": MANY}),
+])  # fmt: skip
+def test_not_more_than_a_hundred_faults(method: str, path: str, body: Any) -> None:
+    """However many faults a body has, the answer and the time it takes stay small."""
+    began = thread_time()
+    answer = sandbox().call(method, f"/_mock{path}", keys=None, json=body)
+
+    assert thread_time() - began < 10
+    assert len(answer.get_data()) < 1024 * 1024
+    assert 3 * 102 > answer.get_data(as_text=True).count('"message"')

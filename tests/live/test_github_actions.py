@@ -157,6 +157,9 @@ def test_the_action_and_the_updates_have_their_forms() -> None:
     assert 0 == validated(ROOT / "action.yml", schema="actions").exit_code
     updates = ROOT / ".github" / "dependabot.yml"
     assert 0 == validated(updates, schema="dependabot").exit_code
+    watched = YAML(typ="safe").load(updates)["updates"]
+    images = [each["directory"] for each in watched if each["package-ecosystem"] == "docker"]
+    assert all((ROOT / each.lstrip("/") / "Dockerfile").is_file() for each in images)
 
 
 def test_our_workflows_may_do_little() -> None:

@@ -354,6 +354,15 @@ def test_slow_rules_of_one_scenario(box: Sandbox) -> None:
     assert "100,000,000 are allowed. Use fewer open repetitions" in said
 
 
+@pytest.mark.parametrize("behind", [r"\B" * 90, "(?:(?:a{2}){2}){30}", "(?:(((((a)))))){60}"])
+def test_what_each_try_repeats_counts(box: Sandbox, behind: str) -> None:
+    """One pattern that takes seconds, because of what comes behind its repetitions, is refused."""
+    status, said = activate(box, "slow", make_slow_rules(1, pattern=f".*.*.*{behind}[x]"))
+
+    assert 422 == status
+    assert "100,000,000 are allowed" in said
+
+
 def test_slow_rules_of_several_scenarios(box: Sandbox) -> None:
     """What is active already counts, until it is deactivated."""
     assert 200 == activate(box, "first", make_slow_rules(MOST))[0]

@@ -35,6 +35,8 @@ def test_usual_patterns_are_taken(pattern: str, text: str) -> None:
     ("a?" * 30, "three open repetitions"),
     (r"(a)\1", "back references"),
     ("(?=a)b", "look-around"),
+    ("(?:(?:^){9999}){9999}.*", "what may be empty"),
+    ("(?:a{0}){99}", "what may be empty"),
     ("(a", "no regular expression"),
     ("[a&&b]", "no regular expression"),
     ("a" * (MAX_PATTERN_CHARACTERS + 1), "at most 200 characters"),
@@ -53,6 +55,9 @@ def test_patterns_that_could_hang_are_refused(pattern: str, expected: str) -> No
     ("[0-9]{1,3}", 3 * 8),
     ("(?:ab|c)d?", 2 * 2 * 8),
     ("a{0,99}b{0,99}", 100 * 100),
+    (".*retry now.*", 257 * 258 // 2),
+    (".*.*.*" + r"\B" * 90 + "x", MAX_STEPS * 90),
+    (".*.*.*(?:a{2}){50}x", MAX_STEPS * (50 * (8 + 2) // 8)),
 ])  # fmt: skip
 def test_steps(pattern: str, steps: int) -> None:
     """What a pattern takes at most follows from its repetitions and its alternatives."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from time import thread_time
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -35,6 +36,9 @@ LONG = "aGJyRGVza1VzZXJUb2tlbg-_.~"
      '<input name="authenticity_token" type="hidden" value="s3cret">'),
     ('<code id="pin">[redacted]</code>', '<code id="pin">1234567</code>'),
     ("my_oauth_tokens=5", "my_oauth_tokens=5"),
+    ('{"secret":"[redacted]","b":1}', '{"secret":[["abc"],{"a":["}]abc"]}],"b":1}'),
+    ('{"password":"[redacted]","b":["c"]}', '{"password":{"a":{"d":"abc"}},"b":["c"]}'),
+    ('{"password":"[redacted]"', '{"password":[{"a":"abc"},["ab'),
     ("https://cb/?state=1&code=[redacted]", f"https://cb/?state=1&code={LONG}"),
     ('{"code": "[redacted]", "token":"[redacted]"}', f'{{"code": "{LONG}", "token":"{LONG}"}}'),
     ("code=404&next_token=abcdefghijklmnopqrstu", "code=404&next_token=abcdefghijklmnopqrstu"),
@@ -202,6 +206,7 @@ def test_what_is_encoded_too_often_is_not_shown() -> None:
     ("Set-Cookie", "sid=abc; HttpOnly", "sid=[redacted]; HttpOnly"),
     ("Location", "http://c/?oauth_verifier=v", "http://c/?oauth_verifier=[redacted]"),
     ("X-Mock-Control-Token", "t", "[redacted]"),
+    ("X-Webhooks-Signature-256", "sha256=abc", "[redacted]"),
     ("Accept", "text/html", "text/html"),
 ])  # fmt: skip
 def test_headers_lose_their_secrets(name: str, value: str, shown: str) -> None:
@@ -351,3 +356,25 @@ def test_the_password_in_an_address_is_not_shown(shown: str, value: str) -> None
 def test_a_password_in_an_escaped_address_is_not_shown() -> None:
     """JSON may escape each slash."""
     assert SECRET not in redact.text(f'{{"url":"http:\\/\\/u:{SECRET}@h\\/"}}')
+
+
+@pytest.mark.parametrize(
+    "shape", ["OAuth a=b,{row}", "{row}token=abc", "oauth{row}=token", '="pin"{row}']
+)
+@pytest.mark.parametrize("part", ["x", "-", "_", "-_", '<code id="pin"', '"token":[', "mock-"])
+def test_a_row_of_what_begins_a_secret_is_read_once(shape: str, part: str) -> None:
+    """However a client fills the 64 KiB of a head, to show it takes less than a second."""
+    value = shape.format(row=part * (65_536 // len(part)))
+    began = thread_time()
+    redact.header("Authorization", value)
+    redact.text(value)
+    redact.address(f"/{value}")
+    assert thread_time() - began < 1.0
+
+
+@pytest.mark.parametrize(
+    "before", ["", "-", "--", "_", "__", "-_", "_-", "x-_", "a--", "a-", "--_-__"]
+)
+def test_a_name_after_dashes_is_a_secret(before: str) -> None:
+    """Dashes and underscores before the name of a secret do not let it be shown."""
+    assert redact.text(f"{before}token_secret={SECRET}") == f"{before}token_secret=[redacted]"

@@ -25,7 +25,10 @@ class WebhookReceiver {
     this.url = "";
     /** @type {number[]} */ this._statuses = [];
     /** @type {Set<() => void>} Who waits for deliveries. */ this._waiting = new Set();
-    this._server = http.createServer((request, response) => this._answer(request, response));
+    this._server = http.createServer((request, response) => {
+      // Who leaves in the middle, or sends no address, must not end the program of the test.
+      this._answer(request, response).catch(() => response.destroy());
+    });
   }
 
   /** @param {string} secret @param {import("../types/index").WebhookReceiverOptions} [options] */

@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
+import { once } from "node:events";
+import net from "node:net";
 import test from "node:test";
 
 import { WebhookReceiver } from "mock-platform";
@@ -50,6 +52,19 @@ test("a foreign signature is refused and kept apart", async (t) => {
   const told = /received 0\. 1 more had another signature[^]*never challenged/;
   await assert.rejects(receiver.wait(1, 0), told);
   await assert.rejects(WebhookReceiver.start(), { name: "TypeError", message: /consumer secret/ });
+});
+
+test("who sends no address, or leaves in the middle, does not end the program", async (t) => {
+  const { receiver, send } = await open(t);
+  const head = (method, path) => `${method} ${path} HTTP/1.1\r\nHost: x\r\n`;
+  for (const part of [`${head("GET", "//")}\r\n`, `${head("POST", "/")}Content-Length: 9\r\n\r\n{`]) {
+    const socket = net.connect(receiver.port, "127.0.0.1");
+    socket.end(part);
+    socket.resume();
+    await once(socket, "close");
+  }
+
+  assert.equal(await send("{}"), 200);
 });
 
 test("a receiver that knows its world says why nothing came", async (t) => {

@@ -24,7 +24,7 @@ from mock_platform.core.documents.source import (
     quote,
     read_file,
 )
-from mock_platform.core.errors import BadDocument, Complaint, did_you_mean
+from mock_platform.core.errors import MAX_FAULTS, BadDocument, Complaint, did_you_mean
 from mock_platform.world.clock import DURATION_PATTERN, parse_duration, parse_instant
 
 JsonSchema = dict[str, Any]
@@ -48,8 +48,14 @@ class FaultReport:
         self.faults: list[tuple[Path, str]] = []
 
     def __call__(self, at: Path, text: str) -> None:
-        """Add a fault to the others."""
-        self.faults.append((at, text))
+        """Add a fault to the others, of which there are not too many yet."""
+        if not self.is_full:
+            self.faults.append((at, text))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so many were found that no more are looked for."""
+        return len(self.faults) >= MAX_FAULTS
 
     def list_complaints(self, source: Source) -> list[Complaint]:
         """Return the faults as complaints about a document, in the order of their places."""
@@ -296,6 +302,8 @@ class ListForm(Struct, frozen=True):
         if not self.least <= len(value) <= self.most:
             report(at, f"expected {self.least} to {self.most} entries, got {len(value)}")
         for index, item in enumerate(value):
+            if report.is_full:
+                return
             check(self.item, item, (*at, index), report)
 
 
@@ -328,6 +336,8 @@ class EntriesForm(Struct, frozen=True):
         if not self.least <= len(value) <= self.most:
             report(at, f"expected {self.least} to {self.most} entries, got {len(value)}")
         for key, item in value.items():
+            if report.is_full:
+                return
             if re.fullmatch(self.pattern, key, re.ASCII) is None:
                 first = key.partition("/")[0]
                 hint = describe_allowed(self.names, first) if self.names else ""
@@ -393,6 +403,8 @@ class FieldsForm(Struct, frozen=True):
         if self.excluding and all(name in value for name in self.excluding):
             report(at, f"{' and '.join(self.excluding)} exclude each other")
         for name, item in value.items():
+            if report.is_full:
+                return
             shape = self.fields.get(name)
             if shape is not None:
                 check(shape, item, (*at, name), report)

@@ -13,6 +13,7 @@ from typing import Any, Literal, Self
 from msgspec import Struct, field
 
 from mock_platform.core.assumptions import Assumption, expectation, public_fact, settled
+from mock_platform.core.errors import MAX_FAULTS
 from mock_platform.core.failures.codes import (
     ADS_STATUS,
     NUMERIC_CODES,
@@ -20,7 +21,7 @@ from mock_platform.core.failures.codes import (
     describe_unsupported_authentication,
 )
 from mock_platform.core.failures.problems import PROBLEM_TITLES, STATUS_BY_TYPE, Problem
-from mock_platform.core.faults import EXCLUSIVE, INCLUSIVE, INVALID, MAX_FAULTS, MISSING, Fault
+from mock_platform.core.faults import EXCLUSIVE, INCLUSIVE, INVALID, MISSING, Fault
 from mock_platform.core.pairs import Pairs
 
 ADS_ERRORS = public_fact(

@@ -15,6 +15,7 @@ from typing import Any
 
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import FORM, Call, Reply
+from mock_platform.core.errors import MAX_FAULTS
 from mock_platform.core.failures.errors import (
     OWN_REALM,
     AdsError,
@@ -42,7 +43,7 @@ from mock_platform.core.failures.errors import (
     WarningsRefused,
 )
 from mock_platform.core.failures.problems import MEDIA_TYPE, Problem, problem
-from mock_platform.core.faults import INVALID, MAX_FAULTS, MISSING, V2_WORDS, cut
+from mock_platform.core.faults import INVALID, MISSING, V2_WORDS, cut
 from mock_platform.core.jsonio import MAX_VALUES, BadJson, dumps, loads
 from mock_platform.core.operation import Dialect, dialect_of
 from mock_platform.core.pairs import Pairs

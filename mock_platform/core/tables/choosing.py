@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec import field as default
 
-from mock_platform.core.errors import BadRecord, RecordFault, did_you_mean
+from mock_platform.core.errors import MAX_FAULTS, BadRecord, RecordFault, did_you_mean
 from mock_platform.core.tables.drawing import Draft
 from mock_platform.core.tables.known import KnownRecords, refuse
 from mock_platform.core.tables.table import Reference, Table
@@ -73,6 +73,8 @@ class Chooser:
                     self._read_field(table, wanted, given, f"{at}{given}", value)
             except BadRecord as fault:
                 faults += fault.faults
+                if len(faults) >= MAX_FAULTS:
+                    break
         if faults:
             raise BadRecord(faults)
         return wanted

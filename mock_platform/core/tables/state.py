@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 from msgspec import Struct
 
 from mock_platform.core.errors import (
+    MAX_FAULTS,
     BadRecord,
     NoSuchAttribute,
     RecordFault,
@@ -238,7 +239,7 @@ class TableState:
             return
         faults = [
             RecordFault(self.name, self._table.key_of(before) or "", field, text)
-            for field, text in self._table.find_part_faults(changes)
+            for field, text in islice(self._table.find_part_faults(changes), MAX_FAULTS)
             if field not in self._table.fields and field not in before
         ]
         if faults:
@@ -354,8 +355,10 @@ class State(Mapping["TableName | OwnName", TableState]):
         records: dict[str, dict[str, Record]] = {}
         for name, rows in tables.items():
             records[name] = self._read_rows(name, rows, faults, unchecked=unchecked)
+            if len(faults) >= MAX_FAULTS:
+                break
         if not faults and not unchecked:
-            faults = list(self._find_dangling_references(records))
+            faults = list(islice(self._find_dangling_references(records), MAX_FAULTS))
         if faults:
             raise BadRecord(faults)
         # The records are laid over the fixtures in a store of their own, and the world then returns
@@ -396,6 +399,8 @@ class State(Mapping["TableName | OwnName", TableState]):
             if key in found:
                 wrong = [*wrong, (table.key, f"{key!r} occurs twice")]
             faults += [RecordFault(name, index, field, text) for field, text in wrong]
+            if len(faults) >= MAX_FAULTS:
+                break
             if key is not None:
                 found[key] = loaded
         return found

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from datetime import datetime
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from marshmallow import INCLUDE, Schema, ValidationError, missing
@@ -17,7 +18,7 @@ from marshmallow.fields import Field, List, Nested
 from msgspec import Struct
 
 from mock_platform.core.documents.source import format_path
-from mock_platform.core.errors import describe_unknown_field
+from mock_platform.core.errors import MAX_FAULTS, describe_unknown_field
 from mock_platform.core.faults import flatten
 from mock_platform.core.fields import Instant, Timed
 from mock_platform.core.schema import Loader, list_fields, loader
@@ -212,7 +213,7 @@ class Table(Struct, frozen=True, dict=True):
         recorded = record.get(AS) == RECORDED
         faults += [
             (name, describe_unknown_field(name, self.name, self.fields))
-            for name in self._find_refused_keys(record, recorded=recorded)
+            for name in islice(self._find_refused_keys(record, recorded=recorded), MAX_FAULTS)
         ]
         if not recorded and AS in record:
             faults.append((AS, f"{AS} can only be {RECORDED!r}, got {record[AS]!r}"))
@@ -332,7 +333,7 @@ class Table(Struct, frozen=True, dict=True):
         """Return the faults of a record, with an explanation for unknown keys of its parts."""
         unknown = {format_path(steps): steps for steps in _find_unknown_steps(fault.messages)}
         found = []
-        for name, text in flatten(fault.messages):
+        for name, text in islice(flatten(fault.messages), MAX_FAULTS):
             steps = unknown.get(name)
             if steps is not None and text == _UNKNOWN:
                 known = _find_names_at(self._loader, steps[:-1])

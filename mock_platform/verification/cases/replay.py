@@ -28,6 +28,7 @@ from mock_platform.core.errors import (
     BadScenario,
     CannotPerform,
     UnknownScenario,
+    escape,
 )
 from mock_platform.core.failures.errors import TooLarge
 from mock_platform.core.journal_entries import end_unsent
@@ -76,7 +77,7 @@ class CaseDifference(Struct, frozen=True):
     got: str
 
     def __str__(self) -> str:
-        return (
+        return escape(
             f"request {self.request}, {self.method} {self.path}: {self.where} was "
             f"{self.recorded}, is {self.got}"
         )

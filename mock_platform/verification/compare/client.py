@@ -22,6 +22,7 @@ from urllib3.connection import HTTPConnection
 from mock_platform.core.auth import oauth1 as signature
 from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.call import FORM
+from mock_platform.core.errors import escape
 from mock_platform.core.operation import Location, Operation
 from mock_platform.core.pairs import decode_pairs
 from mock_platform.delivery.connections import FAULTS, explain_fault, name_remedy
@@ -29,7 +30,6 @@ from mock_platform.delivery.deadline import set_deadline
 from mock_platform.delivery.upstream import Upstream, check_base_url
 from mock_platform.settings import NamesMode
 from mock_platform.verification.compare.answers import ComparedAnswer
-from mock_platform.verification.compare.compare import escape
 from mock_platform.verification.compare.plan import Signing
 from mock_platform.version import __version__
 from mock_platform.world.clock import UPTIME

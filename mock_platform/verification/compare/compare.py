@@ -57,18 +57,6 @@ def shorten(value: Any, most: int = MAX_SHOWN_CHARACTERS) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
-def escape(text: str) -> str:
-    r"""Return a text without control characters: they are written as `\x1b`.
-
-    Whatever another server sent must not control the terminal, or look like a line of the report.
-    """
-    if text.isprintable():
-        return text
-    return "".join(
-        each if each.isprintable() else each.encode("unicode_escape").decode() for each in text
-    )
-
-
 # The form of ids and moments: what values at one place have in common, without their content.
 # Another server has other records, so their values say nothing; the form in which it writes
 # them is part of the contract.

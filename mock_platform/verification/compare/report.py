@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from mock_platform.core.errors import escape
 from mock_platform.core.jsonio import pretty
 from mock_platform.core.junit import JunitCase, write_junit
 from mock_platform.verification.compare.compare import (
     MAX_SHOWN_CHARACTERS,
     DifferenceKind,
-    escape,
     shorten,
 )
 from mock_platform.verification.compare.findings import DriftFinding, Report

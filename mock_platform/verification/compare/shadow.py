@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from mock_platform.core.call import FORM
 from mock_platform.core.envelope import Lines
+from mock_platform.core.errors import escape
 from mock_platform.core.operation import Operation
 from mock_platform.core.pairs import decode_pairs
 from mock_platform.core.platform_hosts import PLATFORM_HOSTS
@@ -27,7 +28,6 @@ from mock_platform.platform import Platform
 from mock_platform.settings import NamesMode
 from mock_platform.verification.compare.answers import ComparedAnswer
 from mock_platform.verification.compare.client import SigningCredentials, leave_out_signature
-from mock_platform.verification.compare.compare import escape
 from mock_platform.verification.compare.exchange import Comparer
 from mock_platform.verification.compare.findings import AskedProbe, Collector, DriftFinding
 from mock_platform.verification.compare.recorded import Locate

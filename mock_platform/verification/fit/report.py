@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from typing import Any
 
+from mock_platform.core.errors import escape
 from mock_platform.core.platform_hosts import PLATFORM_HOSTS
 from mock_platform.verification.fit.calls import ProjectCall
 from mock_platform.verification.fit.project import ProjectReading
@@ -109,7 +110,8 @@ def write_text(reading: ProjectReading) -> str:
     if ways:
         lines += ["", "To lead it to the sandbox:", *(f"  {way}" for way in ways)]
     test = write_test(reading)
-    return "\n".join([*lines, *(["", "A first test:", "", test] if test else [])])
+    lines += ["", "A first test:", "", *test.split("\n")] if test else []
+    return "\n".join(map(escape, lines))
 
 
 def _show(found: ProjectCall) -> dict[str, Any]:

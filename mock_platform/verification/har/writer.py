@@ -437,7 +437,7 @@ class _EntryMaker:
         texts = [value for name, value in pairs if name.lower() == header]
         if header == "cookie":
             texts = [part for text in texts for part in text.split(";")]
-        names = [text.partition("=")[0].strip() for text in texts]
+        names = [text.partition("=")[0].strip() for text in texts if "=" in text]
         return [{"name": name, "value": redact.MASK} for name in names if name]
 
     def _hide(self, text: str) -> str:

@@ -18,6 +18,7 @@ from mock_platform.api.served import ORIGINAL_NAMES
 from mock_platform.api.v2.activity.account_activity_delivery import is_account_activity
 from mock_platform.core.address import split_surface, split_world
 from mock_platform.core.call import FORM, Call, Reply
+from mock_platform.core.errors import escape
 from mock_platform.core.jsonio import BadJson, canonical, loads
 from mock_platform.platform import Platform
 from mock_platform.settings import NamesMode
@@ -41,7 +42,7 @@ class CallLabel(Struct, frozen=True):
     path: str
 
     def __str__(self) -> str:
-        return f"entry {self.entry} (line {self.line}), {self.method} {self.path}"
+        return escape(f"entry {self.entry} (line {self.line}), {self.method} {self.path}")
 
 
 class RecordedCall(Struct):

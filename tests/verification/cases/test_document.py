@@ -172,6 +172,7 @@ def put(*path: Any) -> Change:
     ("state.json", put("tables", "users", 0, []), "tables.users: a record must be an object"),
     ("state.json", put("tables", "users", {}), "tables.users: is no table, or not a list"),
     ("state.json", put("tables", "nonsense", []), "tables.nonsense: is no table"),
+    ("state.json", put("tables", "\x1b[2J\x9b\n", []), r"tables.\x1b[2J\x9b\n: is no table"),
 ])  # fmt: skip
 def test_values_that_no_world_has(
     tmp_path: Path, members: Members, member: str, change: Change, text: str

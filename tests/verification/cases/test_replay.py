@@ -276,15 +276,16 @@ def change_journal(file: Path, change: Callable[[dict[str, object]], None]) -> P
 def test_differences_name_request_place_and_both_values(tmp_path: Path) -> None:
     """Of the status, of a header, and of the first place in a body."""
     with MockPlatform.start(SMALL, freeze="2026-03-01T12:00:00Z") as platform:
-        for _ in range(3):
+        for _ in range(4):
             platform.session(auth="bearer").get("/2/users/2244994945")
         file = platform.save_case(tmp_path / "case.zip")
 
     def change(log: dict[str, object]) -> None:
-        first, second, third = [each["response"] for each in log["entries"]]  # type: ignore[attr-defined]
+        first, second, third, fourth = [each["response"] for each in log["entries"]]  # type: ignore[attr-defined]
         first["status"] = 404
         second["content"]["text"] = second["content"]["text"].replace("Harbor", "Port", 1)
         third["headers"] = [each for each in third["headers"] if each["name"] != "Content-Type"]
+        fourth["headers"].append({"name": "X\x1b[2J\n", "value": "1"})
 
     done = replay(read_case(change_journal(file, change)))
     done.platform.close()
@@ -293,6 +294,7 @@ def test_differences_name_request_place_and_both_values(tmp_path: Path) -> None:
     assert "request 1, GET /2/users/2244994945: status was 404, is 200" == found[0]
     assert 'request 2, GET /2/users/2244994945: body data.name was "Port' in found[1]
     assert "header content-type was missing, is application/json" in found[2]
+    assert r"header x\x1b[2j\n was 1, is missing" in found[3]
 
 
 @pytest.mark.parametrize(

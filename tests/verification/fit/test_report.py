@@ -38,6 +38,21 @@ def test_calls_ways_and_a_first_test(tmp_path: Path) -> None:
     assert 'journal.find(operation="public_posts.create")' in text
 
 
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_addresses_do_not_control_the_terminal(tmp_path: Path, form: str) -> None:
+    """What a project has in an address is shown without control characters."""
+    (tmp_path / "bot.py").write_text(
+        "import requests\n"
+        r'requests.get("https://api.x.com/2/\x1b[2J\x9b\u202e\nFiles: 0")'
+        "\n"
+    )
+
+    _, text = run(str(tmp_path), "--format", form)
+
+    assert r"\u202e\nFiles: 0" in text
+    assert all(line.isprintable() for line in text.split("\n"))
+
+
 def test_for_programs(tmp_path: Path) -> None:
     """The names that programs rely on, and status 1 if a call is not served."""
     (tmp_path / "bot.js").write_text(

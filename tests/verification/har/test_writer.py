@@ -65,6 +65,7 @@ ESCAPED = "".join(f"\\u{ord(each):04x}" for each in SECRET)
 PLACES: dict[str, dict[str, Any]] = {
     "bearer": {"request_headers": [("Authorization", f"Bearer {SECRET}")]},
     "proxy": {"request_headers": [("Proxy-Authorization", f"Bearer {SECRET}")]},
+    "cookie without a name": {"request_headers": [("Cookie", SECRET)]},
     "set-cookie": {"response_headers": [("Set-Cookie", f"session={SECRET}; Path=/")]},
     "location": {"response_headers": [("Location", f"http://c/?state=1&oauth_verifier={QUOTED}")]},
     "fragment": {"response_headers": [("Location", f"http://c/#access_token={QUOTED}")]},

@@ -110,3 +110,14 @@ def test_a_message_without_its_state(box: Sandbox) -> None:
 
     assert 422 == answer.status_code
     assert "no provider state 'an event is delivered'" in answer.get_json()["detail"]
+
+
+def test_an_answer_that_its_secrets_leave_in_pieces_is_left_out(box: Sandbox) -> None:
+    """A text that ends like the name of a secret is no reason to fail."""
+    made = box.call("POST", "/2/posts", json={"text": "your password="}).get_json()
+    box.call("GET", f"/2/posts/{made['data']['id']}")
+
+    answer = box.call("GET", "/_mock/pact?consumer=shop&provider=platform", keys=None)
+
+    assert 200 == answer.status_code
+    assert "its answer cannot be read, or was cut" in answer.get_data(as_text=True)
