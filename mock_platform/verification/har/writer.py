@@ -35,6 +35,10 @@ _BACKSLASH = r"(?:\\|%(?:25){0,5}5[cC])"
 
 _FEW = 50
 """So many texts are found faster one after the other."""
+_WORD = re.compile(f"[A-Za-z0-9_+/=.%~-]{{{_LEAST},}}")
+"""What nearly all secrets begin with, and what little of a text consists of."""
+_SHORT, _MOST_KEPT = 200, 10_000
+"""Characters and number of the texts, such as names of fields, that are remembered as shown."""
 
 
 class _Beginnings:
@@ -47,23 +51,26 @@ class _Beginnings:
     def __init__(self) -> None:
         self._all: list[str] = []
         self._texts: dict[str, list[str]] = {}
-        self._short: list[str] = []
-        """Those that are shorter than the beginnings."""
+        self._odd: list[str] = []
+        """Those that begin otherwise than with a word, or are shorter than the beginnings."""
 
     def add(self, text: str) -> None:
         """Let a text be found from now on."""
         self._all.append(text)
-        if len(text) < _LEAST:
-            self._short.append(text)
+        if _WORD.match(text) is None:
+            self._odd.append(text)
         else:
             self._texts.setdefault(text[:_LEAST], []).append(text)
 
     def find_in(self, text: str) -> list[str]:
         """Return the texts that occur in this one, the longest first."""
         is_few = len(self._all) <= _FEW
-        found = [each for each in (self._all if is_few else self._short) if each in text]
+        found = [each for each in (self._all if is_few else self._odd) if each in text]
         if not is_few:
-            parts = (text[at : at + _LEAST] for at in range(len(text) - _LEAST + 1))
+            words = _WORD.findall(text)
+            parts = (
+                word[at : at + _LEAST] for word in words for at in range(len(word) - _LEAST + 1)
+            )
             begun = {part for part in parts if part in self._texts}
             found += [each for part in begun for each in self._texts[part] if each in text]
         return sorted(found, key=lambda each: (-len(each), each))
@@ -79,6 +86,8 @@ class Secrets:
         self._flat = _Beginnings()
         self._by_flat: dict[str, list[str]] = {}
         """The secrets by how `_flatten` leaves them."""
+        self._hidden: dict[str, str] = {}
+        """Texts without the secrets that are known so far."""
         self.finder = redact.Redactor(self.learn)
         """Learns each secret of a text, a header or an address."""
 
@@ -105,6 +114,7 @@ class Secrets:
             if bare not in self._by_flat:
                 self._flat.add(bare)
             self._by_flat.setdefault(bare, []).append(value)
+            self._hidden.clear()
         return self._placeholders[value]
 
     def knows(self, value: str) -> bool:
@@ -119,6 +129,16 @@ class Secrets:
 
     def hide(self, text: str) -> str:
         """Return a text with the placeholders of all known secrets in their place."""
+        if len(text) > _SHORT:
+            return self._hide(text)
+        hidden = self._hidden.get(text)
+        if hidden is None:
+            if len(self._hidden) >= _MOST_KEPT:
+                self._hidden.clear()
+            hidden = self._hidden[text] = self._hide(text)
+        return hidden
+
+    def _hide(self, text: str) -> str:
         plain = self._plain.find_in(text)
         if plain:
             every = re.compile("|".join(map(re.escape, plain)))

@@ -275,12 +275,15 @@ WAYS: dict[str, Callable[[str], str]] = {
 @given(
     st.text(st.sampled_from('abAB01%+/=&"\\ü~ -'), min_size=8, max_size=24),
     st.lists(st.sampled_from(sorted(WAYS)), max_size=3),
+    st.sampled_from([0, 60]),
 )
-def test_a_secret_of_any_characters(secret: str, ways: list[str]) -> None:
-    """A learned secret is in no nesting of encodings, whatever its characters are."""
+def test_a_secret_of_any_characters(secret: str, ways: list[str], others: int) -> None:
+    """A learned secret is in no nesting of encodings, whatever its characters and others are."""
     secret = f"k{secret}k"
     secrets = Secrets()
     secrets.learn(secret)
+    for number in range(others):
+        secrets.learn(f"another-{number}")
     text = secret
     for way in ways:
         text = WAYS[way](text)
@@ -289,6 +292,15 @@ def test_a_secret_of_any_characters(secret: str, ways: list[str]) -> None:
 
     assert secret not in hidden
     assert "[redacted-1]" in hidden
+
+
+def test_a_text_that_was_shown_before() -> None:
+    """A text that was shown as it is has no secret any more once that was learned."""
+    secrets = Secrets()
+
+    assert "open-sesame-1" == secrets.hide("open-sesame-1")
+    secrets.learn("open-sesame-1")
+    assert "[redacted-1]" == secrets.hide("open-sesame-1")
 
 
 def test_many_secrets_are_hidden_as_fast_as_few() -> None:
