@@ -32,10 +32,11 @@ class UnknownRecord extends MockPlatformError {}
 class UnknownStream extends MockPlatformError {}
 class BadEvent extends MockPlatformError {}
 class UnknownScenario extends MockPlatformError {}
-class UnknownSnapshot extends MockPlatformError {}
-class BadSnapshotName extends MockPlatformError {}
-class TooManySnapshots extends MockPlatformError {}
-class UnknownTransition extends MockPlatformError {}
+// Version 0.2.0 raised no more than `Refused` for these four.
+class UnknownSnapshot extends Refused {}
+class BadSnapshotName extends Refused {}
+class TooManySnapshots extends Refused {}
+class UnknownTransition extends Refused {}
 class BadWorldName extends MockPlatformError {}
 class TooManyWorlds extends MockPlatformError {}
 class CannotPerform extends MockPlatformError {}

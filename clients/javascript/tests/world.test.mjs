@@ -408,6 +408,7 @@ test("slow states move as they are told, and snapshots return", async (t) => {
   assert.deepEqual((await transitions.list()).do_not_reach_list.under_way, [id]);
   await snapshots.delete("before");
   await assert.rejects(snapshots.restore("before"), { constructor: UnknownSnapshot, status: 404 });
+  await assert.rejects(snapshots.restore("before"), Refused);
   await assert.rejects(snapshots.save("-"), { constructor: BadSnapshotName, status: 400 });
   await assert.rejects(transitions.move("do_not_reach_list", id, "X"), ValueError);
   await assert.rejects(transitions.move("do_not_reach_list", "1", "PROCESSED"), UnknownTransition);

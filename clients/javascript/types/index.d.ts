@@ -984,13 +984,13 @@ export declare class BadEvent extends MockPlatformError {}
 /** No scenario has this name. */
 export declare class UnknownScenario extends MockPlatformError {}
 /** The world has no snapshot of this name. */
-export declare class UnknownSnapshot extends MockPlatformError {}
+export declare class UnknownSnapshot extends Refused {}
 /** A snapshot cannot have this name. */
-export declare class BadSnapshotName extends MockPlatformError {}
+export declare class BadSnapshotName extends Refused {}
 /** The world has the maximum number of snapshots. */
-export declare class TooManySnapshots extends MockPlatformError {}
+export declare class TooManySnapshots extends Refused {}
 /** The kind of transition or its record does not exist. */
-export declare class UnknownTransition extends MockPlatformError {}
+export declare class UnknownTransition extends Refused {}
 /** A world cannot have this name. */
 export declare class BadWorldName extends MockPlatformError {}
 /** The server has the maximum number of worlds. */
