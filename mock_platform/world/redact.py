@@ -103,11 +103,11 @@ _ENCODED_PAIR = re.compile(
 _STRING = r'"(?:[^"\\]++|\\.)*(?:"|\\?\Z)'
 _NESTED = rf"[^\[\]{{}}\"]++|{_STRING}"
 for _ in range(4):
-    _NESTED = rf"[^\[\]{{}}\"]++|{_STRING}|[\[{{](?:{_NESTED})*+(?:[\]}}]|\Z)"
+    _NESTED = rf"[^\[\]{{}}\"]++|{_STRING}|[\[{{](?:{_NESTED})*(?:[\]}}]|\Z)"
 """What can be in a list or an object, with lists and objects in it, some levels deep."""
 _JSON_VALUE = (
     rf"(?!\"{_KEPT}\")"
-    rf"(?:{_STRING}|[\[{{](?:{_NESTED})*+(?:[\]}}]|\Z)|(?!null)[^\s\",\[\]{{}}]++)"
+    rf"(?:{_STRING}|[\[{{](?:{_NESTED})*(?:[\]}}]|\Z)|(?!null)[^\s\",\[\]{{}}]++)"
 )
 _JSON = (rf"(\"\s*+(?:{_SECRET_NAMES})\s*+\"\s*+:\s*+)({_JSON_VALUE})", _FLAGS | re.DOTALL)
 _LONG_JSON = re.compile(
