@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from mock_platform.core.platform_hosts import (
     BadHosts,
     Interception,
     check_host,
+    is_ip_address,
     read_allowed,
     read_hosts,
 )
@@ -37,14 +37,6 @@ def check_allowed(_context: object, _option: object, hosts: tuple[str, ...]) -> 
     return hosts
 
 
-def _is_address(text: str) -> bool:
-    try:
-        ip_address(text)
-    except ValueError:
-        return False
-    return True
-
-
 def check_hosts(_context: object, _option: object, hosts: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names or addresses of `--host`, in lower case.
 
@@ -54,7 +46,7 @@ def check_hosts(_context: object, _option: object, hosts: tuple[str, ...]) -> tu
     found = []
     for each in hosts:
         try:
-            found.append(each.lower() if _is_address(each) else check_host(each))
+            found.append(each.lower() if is_ip_address(each) else check_host(each))
         except ValueError as fault:
             raise click.BadParameter(str(fault)) from fault
     return tuple(found)

@@ -216,7 +216,7 @@ def show_costs(world: WorldFace, by: By, form: Literal["text", "json"]) -> None:
     """Print what the calls would have cost: a sentence, and a row for each item."""
     found = world.costs(by)
     if form == "json":
-        click.echo(printable(dumps(found).decode()))
+        _print_json(found)
         return
     click.echo(f"{describe_costs(found)}.")
     if found["items"]:
@@ -263,7 +263,7 @@ def make_records(
     except TypeError as fault:  # a number that JSON has and nobody can send
         raise click.UsageError(f"{fault}.") from fault
     if form == "json":
-        click.echo(printable(dumps(made).decode()))
+        _print_json(made)
         return
     shown = ", ".join(made["ids"][:_SHOWN_IDS]) + (" …" if made["made"] > _SHOWN_IDS else "")
     click.echo(f"{made['made']:,} {table} were made in world {world.name}: {shown}")
@@ -341,9 +341,15 @@ def _explain_nothing(world: WorldFace, wanted: Mapping[str, Any], *, follow: boo
 
 def _print_entries(entries: Sequence[Any], form: Literal["text", "json"]) -> None:
     for entry in entries:
-        click.echo(
-            printable(dumps(entry.as_json()).decode()) if form == "json" else _describe_entry(entry)
-        )
+        if form == "json":
+            _print_json(entry.as_json())
+        else:
+            click.echo(_describe_entry(entry))
+
+
+def _print_json(value: Any) -> None:
+    """Print a value in one line, without what controls a terminal."""
+    click.echo(printable(dumps(value).decode()))
 
 
 def _describe_entry(entry: RemoteEntry) -> str:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from mock_platform.control.mistakes import TOKEN_HEADER
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.core.cluster_peers import Alone, Peers
+from mock_platform.core.platform_hosts import is_ip_address
 from mock_platform.settings import Settings
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.ids import unguessable
@@ -281,7 +282,7 @@ def _check_host(environ: Environ, settings: Settings) -> None:
             return
         # An attacker can rebind a name but not an address, and on all interfaces each address is
         # ours.
-        if own in _WILDCARDS and _is_address(name):
+        if own in _WILDCARDS and is_ip_address(name):
             return
     raise ControlRefusal(
         403,
@@ -379,11 +380,3 @@ def _read_token(environ: Environ) -> bytes | None:
             return None
         return pair.partition(b":")[2]
     return None
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True

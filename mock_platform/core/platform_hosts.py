@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from ipaddress import ip_address
 from pathlib import Path
 
 from msgspec import Struct
@@ -32,6 +33,15 @@ class Interception(Struct, frozen=True):
 
     hosts: tuple[str, ...] = ()
     allow_hosts: tuple[str, ...] = ()
+
+
+def is_ip_address(text: str) -> bool:
+    """Whether a text is an IP address, not a name."""
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def check_host(name: str) -> str:

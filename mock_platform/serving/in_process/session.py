@@ -6,7 +6,6 @@ from requests and urllib3 themselves: only the connection is different (`connect
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import MethodType
@@ -18,6 +17,7 @@ import requests
 from requests.adapters import DEFAULT_RETRIES, BaseAdapter, HTTPAdapter
 from requests.auth import AuthBase
 
+from mock_platform.core.platform_hosts import is_ip_address
 from mock_platform.serving.in_process.connection import ApplicationFault, Pools
 from mock_platform.settings import is_loopback
 
@@ -80,16 +80,9 @@ def _read_host(host: str) -> str:
         ValueError: It is an address, or has a port.
     """
     name = host.lower().strip("[]")
-    if _NAME.fullmatch(name) or _is_address(name):
+    if _NAME.fullmatch(name) or is_ip_address(name):
         return name
     raise ValueError(f"passthrough takes names of hosts such as 'api.example.com', not {host!r}")
-
-
-def _is_address(name: str) -> bool:
-    try:
-        return ipaddress.ip_address(name) is not None
-    except ValueError:
-        return False
 
 
 AuthScheme = Literal["oauth1", "oauth2", "bearer"]

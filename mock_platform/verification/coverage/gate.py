@@ -57,7 +57,7 @@ _HEAD = """\
 # of pytest, --coverage-baseline of mock-platform run, --baseline of mock-platform coverage.
 """
 _MOST_SHOWN = 80
-"""Characters of a line that is none of a baseline, in its message."""
+"""Most characters of a wrong line that its message shows."""
 _LINE = re.compile(r"(\S+) +([1-5]\d\d)(?: +(\S.*))?", re.ASCII)
 _Point = tuple[str, int, str]
 """An operation, a status and a code."""
