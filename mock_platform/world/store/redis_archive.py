@@ -382,6 +382,9 @@ class RedisArchive:
                 "worlds is lost. Start it with --appendonly yes --appendfsync always, and change "
                 "to a replica only when that has everything"
             )
+        # Requests may have confirmed some worlds in this run before the lease was renewed in it.
+        # So nothing kept other processes from taking these over.
+        self._check_tokens()
         return self._confirm_late()
 
     def _confirm_late(self) -> bool:

@@ -169,6 +169,42 @@ def test_an_engine_that_forgot_a_claim(
     assert found.token > kept.token > token
 
 
+def test_a_request_confirms_before_the_lease_is_renewed(
+    engine: EngineServer, processes: list[Process]
+) -> None:
+    """The engine has the world again, and not the lease: nobody takes it over all the same."""
+    first, second, _ = processes
+    token = first.archive.add("w1", whole(), {})
+    crash(engine)
+
+    first.archive.commit("w1", token, item("n", 5), {"ids": 2})
+    with pytest.raises(StoreUnreachable, match="its processes say first which worlds they have"):
+        second.archive.open("w1", BASE)
+    first.renew()
+    with pytest.raises(WorldElsewhere):
+        second.archive.open("w1", BASE)
+
+    first.archive.commit("w1", token, item("m", 6), {"ids": 3})
+    first.archive.give_back("w1", token)
+    assert {"n", "m"} == second.read("w1")
+
+
+def test_a_lapse_after_a_request_confirmed(engine: EngineServer, processes: list[Process]) -> None:
+    """A world that was taken over in the same run of the engine is found at the next renewal."""
+    first, second, _ = processes
+    token = first.archive.add("w1", whole(), {})
+    crash(engine)
+    first.archive.commit("w1", token, item("n", 5), {"ids": 2})
+    end_settling(engine)
+    assert {"n"} == second.read("w1")
+
+    first.time.now += first.archive.lease.seconds + 1
+    first.renew()
+
+    with pytest.raises(WorldLost):
+        first.archive._find("w1", token)
+
+
 def test_an_engine_that_forgot_everything(engine: EngineServer, processes: list[Process]) -> None:
     """Open worlds, their fixtures and new ones are there; what is lost otherwise is said."""
     first, second, _ = processes

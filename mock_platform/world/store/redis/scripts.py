@@ -15,8 +15,8 @@ An engine that is started again may be older than it was. Tokens are moments of 
 each higher than all before it, so none comes twice although the engine forgot it. `run` is the run
 of the engine that the leases are of, and `settling` is there for the length of a lease after the
 first process has found a new one. As long as it is, no process takes over a world unless its owner
-has confirmed it in this run (`run` of the world): a living owner, whose claim the engine may have
-forgotten, has the time to write its world again.
+has confirmed it in this run (`run` of the world) and given it back after that: a living owner,
+whose claim or lease the engine may have forgotten, has the time to write both again.
 """
 
 from __future__ import annotations
@@ -162,17 +162,21 @@ return 'done'
 
 # The owner's key in the engine expires with its lease. As long as it is there, its owner lives and
 # the world stays with it; once it has expired, whoever comes first gets a new token, and every
-# later change of the old owner is refused by its token, even if that process only slept.
+# later change of the old owner is refused by its token, even if that process only slept. While the
+# engine settles, a missing key proves nothing: a request may have confirmed the world before the
+# owner's lease was renewed in this run.
 CLAIM = f"""{_TOKEN}
 if redis.call('GET', KEYS[3]) ~= ARGV[3] or redis.call('EXISTS', KEYS[5]) == 0 then
   return {{'renew'}}
 end
 local kept = redis.call('HMGET', KEYS[1], 'token', 'owner', 'seq', 'run')
-if redis.call('EXISTS', KEYS[4]) == 1 and kept[4] ~= ARGV[3] then return {{'settling'}} end
+local settles = redis.call('EXISTS', KEYS[4]) == 1
+if settles and kept[4] ~= ARGV[3] then return {{'settling'}} end
 if not kept[1] then return {{'none'}} end
 if kept[2] and kept[2] ~= '' and kept[2] ~= ARGV[1] then
   local address = redis.call('GET', ARGV[2] .. 'process:' .. kept[2])
   if address then return {{'elsewhere', address}} end
+  if settles then return {{'settling'}} end
 end
 local token = draw_token(KEYS[2])
 redis.call('HSET', KEYS[1], 'token', token, 'owner', ARGV[1], 'run', ARGV[3])
