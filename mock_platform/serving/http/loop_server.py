@@ -217,10 +217,19 @@ class ServerThread:
 
     async def _greet(self, client: socket.socket) -> None:
         """Detect from the first byte which protocol a client uses; make the TLS handshake."""
-        loop = asyncio.get_running_loop()
-        seconds = self._limits.head_seconds
+        loop, limits, backend = asyncio.get_running_loop(), self._limits, self._backend
         try:
-            async with asyncio.timeout(self._limits.idle_seconds):
+            address = str(client.getpeername()[0])
+        except OSError:  # it has left already
+            client.close()
+            return
+        # A client beyond the limits can be told so only behind the handshake, and gets no longer
+        # for it than others to read why they are refused. Or silent ones would have no limit.
+        idle, seconds = limits.idle_seconds, limits.head_seconds
+        if not backend.arrive(address):
+            idle = seconds = limits.linger_seconds
+        try:
+            async with asyncio.timeout(idle):
                 # The first byte tells TLS from plain HTTP. It is only looked at and stays in the
                 # socket, for the handshake to read. A client that speaks HTTP gets an answer that
                 # it can read, where a failed handshake would show as a broken connection.
@@ -236,7 +245,7 @@ class ServerThread:
                 client,
                 ssl=self._context,
                 ssl_handshake_timeout=seconds,
-                ssl_shutdown_timeout=self._limits.linger_seconds,
+                ssl_shutdown_timeout=limits.linger_seconds,
             )
         except ssl.SSLError as fault:
             log.warning(
@@ -245,6 +254,8 @@ class ServerThread:
             client.close()
         except OSError:  # also that the time is over
             client.close()
+        finally:
+            backend.end_arrival(address)
 
     async def _say_https_only(self, loop: asyncio.AbstractEventLoop, client: socket.socket) -> None:
         await loop.sock_sendall(client, _PLAIN_ON_TLS)
