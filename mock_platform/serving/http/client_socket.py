@@ -43,9 +43,9 @@ class ClientSocket:
 
     @property
     def has_unread(self) -> bool:
-        """Whether it is a stream of HTTP/2 whose client did not take all that was written.
+        """Whether it is a stream of HTTP/2 whose client did not take everything.
 
-        Of what went to the system nobody knows how much its client got.
+        How much a client got of what went to the system is not known.
         """
         return self.is_stream and self._transport.get_write_buffer_size() > 0
 

@@ -126,7 +126,7 @@ class ClientConnection(asyncio.Protocol):
             self._rest += data
         elif self._rounds.gather(self, data):
             return
-        elif len(data) <= _TURN_BYTES or self._reader.only_collects(len(data)):
+        elif len(data) <= _TURN_BYTES or self._reader.is_mere_body(len(data)):
             self.read(data)
         else:
             self._rest = data

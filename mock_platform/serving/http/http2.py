@@ -402,8 +402,11 @@ class Http2Connection(asyncio.Protocol):
         if self._streams or self._leaving:
             return
         self._deadline = UPTIME() + self._backend.limits.idle_seconds
-        if self._farewell or self._backend.stopping.is_set():
+        if self._backend.stopping.is_set():
             self._leave()
+        elif self._farewell:
+            self._say_goodbye(ErrorCodes.NO_ERROR)
+            self._part()
 
     def _leave(self) -> None:
         """Say that no more requests are answered, and close."""

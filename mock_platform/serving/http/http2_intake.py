@@ -258,8 +258,8 @@ _KNOWN = frozenset(SettingCodes)
 class Http2State(H2Connection):
     """The state of a connection that remembers fewer closed streams: only late frames need them.
 
-    A request beyond the number of streams is passed on: h2 would end the connection for it, and
-    with it the others. Clients may send so many before they are told the number.
+    A request beyond the number of streams is passed on: h2 would end the connection because of it.
+    Clients may send more before they know how many are allowed.
     """
 
     MAX_CLOSED_STREAMS = 1000

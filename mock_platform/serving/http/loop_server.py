@@ -16,6 +16,7 @@ import ssl
 import sys
 import threading
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -328,6 +329,7 @@ def serve_forever(
     Raises:
         CannotBind: The server cannot listen on the address.
     """
+    _raise_descriptor_limit((limits or ConnectionSettings()).connections)
     with ServerThread(
         wsgi, host, port, tls, limits=limits, log=log, listener=listener, companion=companion
     ) as server:
@@ -372,6 +374,33 @@ _BACKLOG = 2048
 """Number of connections that the system keeps waiting."""
 _RETRY_SECONDS = 0.5
 """Seconds until it tries again when the system has no more descriptors."""
+
+
+_OTHER_FILES = 256
+"""Descriptors for what is not a connection: files, sockets of deliveries and of other processes."""
+_MOST_OF_A_MAC = 10_240
+"""The most that macOS allows, although it claims to have no limit."""
+
+
+def _raise_descriptor_limit(connections: int) -> None:
+    """Let the process have so many connections, as far as the system allows.
+
+    Many shells allow 1024 open files, some 256; with more connections new clients would wait
+    without an answer, and pages of the control plane could not be read.
+    """
+    try:
+        import resource  # not on Windows, which has no such limit
+    except ImportError:
+        return
+    number = resource.RLIMIT_NOFILE
+    soft, hard = resource.getrlimit(number)
+    for wanted in (connections + _OTHER_FILES, _MOST_OF_A_MAC):
+        allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        if soft == resource.RLIM_INFINITY or soft >= allowed:
+            return
+        with suppress(ValueError, OSError):
+            resource.setrlimit(number, (allowed, hard))
+            return
 
 
 class Acceptor:

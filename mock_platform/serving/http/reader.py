@@ -198,7 +198,7 @@ class RequestReader:
         """Number of bytes of the current request's body that have arrived."""
         return self._body_bytes
 
-    def only_collects(self, size: int) -> bool:
+    def is_mere_body(self, size: int) -> bool:
         """Whether so many bytes are a part of a body whose length is known: those cost little."""
         return self._in_body and self._chunks is None and size <= self._expected - self._body_bytes
 
@@ -227,7 +227,7 @@ class RequestReader:
         # alarm, because the word is in a body or another header, only costs the slow way. A head
         # that came in several packets always takes it, as the word may be split between them.
         if self._in_body:
-            return self.only_collects(len(data))
+            return self.is_mere_body(len(data))
         return not self._begun and _CHUNKED not in data.lower()
 
     def _find_part(self, data: bytes, start: int) -> tuple[int, Refusal | None]:
