@@ -60,7 +60,7 @@ class ClientConnection(asyncio.Protocol):
         self._answer: Answer | None = None
         self._timer: Timer | None = None
         self._clogged = self._discarding = self._half_closed = self._in_a_row = False
-        self._waits = False
+        self._waits = self._is_ahead = False
         self._body = BodyWatch(backend)
         self._endless = self._resumed = self._woken = False
         self._left_at, self._left_with = 0.0, 0
@@ -181,6 +181,7 @@ class ClientConnection(asyncio.Protocol):
             if self._answer is None and not self._waiting:
                 self._watch_body()
             elif reader.body_bytes > _MOST_AHEAD:  # else many large bodies would wait in memory
+                self._is_ahead = True
                 self._set_reading()
 
     def fail(self, fault: Exception) -> None:
@@ -295,6 +296,7 @@ class ClientConnection(asyncio.Protocol):
             and not self._handle.is_taken
             and not self._clogged
         ):
+            self._is_ahead = False
             self._set_reading()
             self._expect_request()
 
@@ -511,19 +513,12 @@ class ClientConnection(asyncio.Protocol):
             self._part()  # raw bytes were sent, and nothing follows them
 
     def _set_reading(self) -> None:
-        """Read, unless enough requests are waiting: further bytes stay with the client."""
+        """Read, unless enough is waiting: further bytes stay with the client."""
         if not self._handle.gone:
+            enough = self._is_ahead or len(self._waiting) >= _MAX_IN_A_ROW
             self._client.set_reading(
-                wanted=not self._waits
-                and (self._discarding or self._handle.held or not self._has_enough())
+                wanted=not self._waits and (not enough or self._discarding or self._handle.held)
             )
-
-    def _has_enough(self) -> bool:
-        """Whether many requests wait, or a large body is on its way whose turn has not come."""
-        if len(self._waiting) >= _MAX_IN_A_ROW:
-            return True
-        answers = self._answer is not None or bool(self._waiting)
-        return answers and self._reader.in_body and self._reader.body_bytes > _MOST_AHEAD
 
     def stop(self) -> None:
         """The server stops: close now, or after the current answer."""

@@ -325,6 +325,9 @@ class Http2Connection(asyncio.Protocol):
             self._reset(number, ErrorCodes.REFUSED_STREAM)
             return
         if self._h2.open_before >= STREAMS:
+            log.info(
+                "A client of %s has %d requests open; one more was refused", self._address, STREAMS
+            )
             self._reset(number, ErrorCodes.REFUSED_STREAM)
             self._allowance.count_reset()
             return
