@@ -127,7 +127,7 @@ def show_place(call: Call, world: World) -> Record:
     found = _list_post_places(world, lambda place: bool(place["id"] == id_))
     if not found:
         raise NumericFailure(34)
-    return found[0]
+    return found[0] | {"geometry": None, "polylines": []}
 
 
 def search(call: Call, world: World) -> Record:
@@ -183,8 +183,6 @@ def _complete(place: Record) -> Record:
         "bounding_box": box,
         "centroid": middle,
         "attributes": place.get("attributes", {}),
-        "geometry": None,
-        "polylines": [],
     }
 
 

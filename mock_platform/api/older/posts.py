@@ -62,6 +62,7 @@ Embedded = v2.make_schema(
         "provider_url", "version",
     ),
 )  # fmt: skip
+_SITE = "https://platform.example"
 _POST_ADDRESS = re.compile(r"https?://[^/]+/[^/]+/status(?:es)?/([0-9]{1,19})")
 _OLDER_OPERATORS = {
     **{f"filter:{name}": f"has:{name}" for name in ("links", "media", "images")},
@@ -236,31 +237,44 @@ def embed(call: Call, world: World) -> Record:
     if not id_:
         raise NumericFailure(144 if "url" in sent else 25)
     post = require_post(call, world, id_)
-    author = world.store.get("users", post["_user_id"]) or {}
-    name, page = author["screen_name"], "https://platform.example"
-    address = f"{page}/{name}/status/{id_}"
-    written = parse_instant(post["created_at"])
-    text = "<br>".join(escape(post["full_text"]).splitlines())
+    call.params = {**sent, "post_mode": "extended"}
+    shown = show_post(call, world, post)
+    name, written = shown["user"]["screen_name"], parse_instant(post["created_at"])
+    address = f"{_SITE}/{name}/status/{id_}"
     html = (
-        f'<blockquote class="platform-post"><p lang="{escape(post.get("lang") or "und")}" '
-        f'dir="ltr">{text}</p>&mdash; {escape(author["name"])} (@{name}) '
+        f'<blockquote class="platform-post"><p lang="{escape(shown["lang"] or "und")}" dir="ltr">'
+        f"{_mark_up(shown)}</p>&mdash; {escape(shown['user']['name'])} (@{name}) "
         f'<a href="{address}">{written:%B} {written.day}, {written.year}</a></blockquote>\n'
     )
     if not sent["omit_script"]:
-        html += f'<script async src="{page}/widgets.js" charset="utf-8"></script>\n'
+        html += f'<script async src="{_SITE}/widgets.js" charset="utf-8"></script>\n'
     return {
         "url": address,
-        "author_name": author["name"],
-        "author_url": f"{page}/{name}",
+        "author_name": shown["user"]["name"],
+        "author_url": f"{_SITE}/{name}",
         "html": html,
         "width": max(220, min(sent.get("maxwidth", 550), 550)),
         "height": None,
         "type": "rich",
         "cache_age": "3153600000",
         "provider_name": "Platform",
-        "provider_url": page,
+        "provider_url": _SITE,
         "version": "1.0",
     }
+
+
+def _mark_up(post: Record) -> str:
+    """Return the text of a post as HTML, with links where it names users, tags and addresses."""
+    text, entities, end = post["full_text"], post["entities"], 0
+    links = [(one["indices"], f"{_SITE}/{one['screen_name']}") for one in entities["user_mentions"]]
+    links += [(one["indices"], f"{_SITE}/hashtag/{one['text']}") for one in entities["hashtags"]]
+    links += [(one["indices"], one["url"]) for one in entities["urls"]]
+    parts = []
+    for (start, stop), address in sorted(links):
+        # The text has & and < as references of HTML already, and the places count these.
+        parts += [text[end:start], f'<a href="{escape(address)}">{text[start:stop]}</a>']
+        end = stop
+    return "".join([*parts, text[end:]]).replace("\n", "<br>")
 
 
 def change(handler: Handler, call: Call, world: World) -> Record:

@@ -50,7 +50,7 @@ PROFILE_REFUSALS = expectation(
 INTERFACE_LANGUAGES = public_fact(
     "older.languages",
     "help/languages lists the languages of the interface, which are the same for everybody.",
-    "developer pages of version 1.1, help/languages",
+    "recorded answers of 2019, help/languages",
 )
 _MOST_PICTURE, _MOST_BANNER = 700 * 1024, 5 * 1024 * 1024
 _BANNERS = {
@@ -59,15 +59,22 @@ _BANNERS = {
     "600x200": (600, 200), "1500x500": (1500, 500), "1080x360": (1080, 360),
 }  # fmt: skip
 """The widths and heights in which a banner is shown."""
-_LANGUAGES = {
-    "ar": "Arabic", "da": "Danish", "de": "German", "en": "English", "es": "Spanish",
-    "fa": "Persian", "fi": "Finnish", "fil": "Filipino", "fr": "French", "he": "Hebrew",
-    "hi": "Hindi", "hu": "Hungarian", "id": "Indonesian", "it": "Italian", "ja": "Japanese",
-    "ko": "Korean", "msa": "Malay", "nl": "Dutch", "no": "Norwegian", "pl": "Polish",
-    "pt": "Portuguese", "ro": "Romanian", "ru": "Russian", "sv": "Swedish", "th": "Thai",
-    "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese",
-    "zh-cn": "Simplified Chinese", "zh-tw": "Traditional Chinese",
-}  # fmt: skip
+_LANGUAGES = (
+    "fr French|français", "en English|English", "ar Arabic|العربية", "ja Japanese|日本語",
+    "es Spanish|español", "de German|Deutsch", "it Italian|italiano", "id Indonesian|Indonesia",
+    "pt Portuguese|português", "ko Korean|한국어", "tr Turkish|Türkçe", "ru Russian|русский",
+    "nl Dutch|Nederlands", "fil Filipino|Filipino", "msa Malay|Melayu",
+    "zh-tw Traditional Chinese|繁體中文", "zh-cn Simplified Chinese|简体中文", "hi Hindi|हिन्दी",
+    "no Norwegian|norsk", "sv Swedish|svenska", "fi Finnish|suomi", "da Danish|dansk",
+    "pl Polish|polski", "hu Hungarian|magyar", "fa Persian|فارسی", "he Hebrew|עברית",
+    "ur Urdu|اردو|beta", "th Thai|ไทย", "uk Ukrainian|українська", "ca Catalan|català",
+    "ga Irish|Gaeilge|beta", "el Greek|Ελληνικά", "eu Basque|euskara|beta", "cs Czech|čeština",
+    "gl Galician|galego|beta", "ro Romanian|română", "hr Croatian|hrvatski",
+    "en-gb British English|British English", "vi Vietnamese|Tiếng Việt", "bn Bangla|বাংলা",
+    "bg Bulgarian|български", "sr Serbian|српски", "sk Slovak|slovenčina", "gu Gujarati|ગુજરાતી",
+    "mr Marathi|मराठी", "ta Tamil|தமிழ்", "kn Kannada|ಕನ್ನಡ",
+)  # fmt: skip
+"""Code, name, and name in the language itself; some are not finished."""
 _Hour = partial(Text, pattern="(?:[01][0-9]|2[0-3])", pattern_text="an hour from 00 to 23")
 _ALLOWED = ("allow_contributor_request", "allow_dms_from", "allow_dm_groups_from")
 _OFF = ("discoverable_by_email", "discoverable_by_mobile_phone", "use_cookie_personalization")
@@ -78,7 +85,11 @@ AccountSettings = v2.make_schema(
     **require(Text, "screen_name", "language", "translator_type", *_ALLOWED),
     **require(Flag, "protected", "geo_enabled", "always_use_https", *_OFF),
 )
-_Language = v2.make_schema("OlderLanguage", **require(Text, "code", "name", "status"))
+_Language = v2.make_schema(
+    "OlderLanguage",
+    debug=Flag(required=True),
+    **require(Text, "code", "name", "local_name", "status"),
+)
 BannerSizes = v2.make_schema("OlderBannerSizes", sizes=Json(required=True))
 
 
@@ -232,18 +243,26 @@ def list_banner_sizes(call: Call, world: World) -> Record:
 
 def list_languages(_call: Call, _world: World) -> list[Record]:
     """Return the languages of the interface."""
-    return [
-        {"code": code, "name": name, "status": "production"} for code, name in _LANGUAGES.items()
-    ]
+    return list(map(_show_language, _LANGUAGES))
 
 
-_NONE = older.Empty(older.NoContent)
+def _show_language(text: str) -> Record:
+    named, local, *beta = text.split("|")
+    code, _, name = named.partition(" ")
+    status = "beta" if beta else "production"
+    return {"code": code, "name": name, "local_name": local, "status": status, "debug": False}
+
+
 _own = partial(declare, facts=(PROFILE_CHANGES, PROFILE_REFUSALS), returns=OlderUser)
 _picture = partial(_own, location=Location.UPLOAD, errors="44")
 _OwnSettings = add_fields(
-    lang=Choice(tuple(_LANGUAGES)), time_zone=Text(min_length=1), sleep_time_enabled=Switch(),
-    start_sleep_time=_Hour(), end_sleep_time=_Hour(), trend_location_woeid=Integer(),
-)  # fmt: skip
+    lang=Choice(tuple(text.partition(" ")[0] for text in _LANGUAGES)),
+    time_zone=Text(min_length=1),
+    sleep_time_enabled=Switch(),
+    start_sleep_time=_Hour(),
+    end_sleep_time=_Hour(),
+    trend_location_woeid=Integer(),
+)
 OPERATIONS = (
     declare("GET account/settings", show_settings, "Read the settings of the caller",
             AccountSettings, None, rates=(None, 15), facts=(FIXED_SETTINGS,)),
@@ -257,9 +276,10 @@ OPERATIONS = (
              "Change the profile picture of the caller", params=OlderPicture,
              json={"image": PIXEL}),
     _picture("POST account/update_profile_banner", update_banner, "Change the caller's banner",
-             returns=_NONE, params=OlderBanner, json={"banner": PIXEL}),
+             returns=older.Empty(older.NoContent, status=201), params=OlderBanner,
+             json={"banner": PIXEL}),
     _own("POST account/remove_profile_banner", remove_banner, "Remove the caller's banner",
-         returns=_NONE, params=None),
+         returns=older.Empty(older.NoContent), params=None),
     declare("GET users/profile_banner", list_banner_sizes, "List the sizes of a user's banner",
             BannerSizes, older.OneUserQuery, rates=(180, 180), errors="25 34 50 63",
             facts=(PROFILE_REFUSALS,), query={"screen_name": "northbike_co"}),

@@ -88,9 +88,7 @@ NewContent = v2.make_schema(
     "OlderNewWelcomeContent", id=v2.make_id_field(required=True), message_data=messages.CONTENT
 )
 _APPS: dict[str, Any] = {"apps": Json()}
-WelcomeMessage = v2.make_schema(
-    "OlderWelcomeMessage", welcome_message=Json(required=True), name=Text(), **_APPS
-)
+WelcomeMessage = v2.make_schema("OlderWelcomeMessage", welcome_message=Json(required=True), **_APPS)
 WelcomeMessagePage = v2.make_schema(
     "OlderWelcomeMessagePage", welcome_messages=ListOf(Json()), next_cursor=Text(), **_APPS
 )
@@ -216,9 +214,7 @@ def _show_cursor(page: TokenPage) -> Record:
 
 
 def _show_one(world: World, message: Record) -> Record:
-    named = {"name": message["name"]} if "name" in message else {}
-    apps = messages.show_apps(world, [message])
-    return {"welcome_message": _show(world, message), **named, **apps}
+    return {"welcome_message": _show(world, message), **messages.show_apps(world, [message])}
 
 
 def _show(world: World, message: Record) -> Record:
@@ -228,7 +224,8 @@ def _show(world: World, message: Record) -> Record:
     if media is not None:
         medium = show_media_entity(world, media, message["id"], len(text))
         data["attachment"] = {"type": "media", "media": medium}
-    shown = {**_show_base(message), "message_data": data}
+    named = {"name": message["name"]} if "name" in message else {}
+    shown = {**_show_base(message), "message_data": data, **named}
     return shown | ({"source_app_id": message["_app_id"]} if message.get("_app_id") else {})
 
 

@@ -237,11 +237,15 @@ def test_who_reposted(box: Sandbox) -> None:
 )
 def test_an_embedded_post(box: Sandbox, query: dict[str, Any]) -> None:
     """Anybody gets a post as HTML, in which its text is escaped; on the host for pages as well."""
-    box.change("posts", POST, full_text="Beans & <b>mugs</b>")
+    said = {"id": "1", "id_str": "1", "name": "N", "screen_name": "n_co", "indices": [7, 12]}
+    entities = {"user_mentions": [said], "hashtags": [{"text": "b", "indices": [13, 15]}]}
+    box.change("posts", POST, full_text="Mugs &\n@n_co #b <i>", entities=entities)
     shown = box.read("/1.1/statuses/oembed.json", keys=None, **query)
     plain = box.read("/oembed", keys=None, omit_script="true", maxwidth="100", **query)
 
-    assert "Beans &amp; &lt;b&gt;mugs&lt;/b&gt;" in shown["html"]
+    site = "https://platform.example"
+    linked = f'<a href="{site}/n_co">@n_co</a> <a href="{site}/hashtag/b">#b</a>'
+    assert f"Mugs &amp;<br>{linked} &lt;i&gt;</p>" in shown["html"]
     assert ("rich", 550, 220) == (shown["type"], shown["width"], plain["width"])
     assert (True, False) == ("<script" in shown["html"], "<script" in plain["html"])
     assert shown["url"].endswith(f"/harbor_roasters/status/{POST}")

@@ -75,7 +75,9 @@ def test_pictures(box: Sandbox, form: Any) -> None:
 
     assert before["profile_image_url_https"] != user["profile_image_url_https"]
     assert user["profile_image_url"] == user["profile_image_url_https"].replace("https", "http")
-    assert (b"", b"") == (banner.data, removed.data)
+    assert (201, b"", 200, b"") == (
+        banner.status_code, banner.data, removed.status_code, removed.data,
+    )  # fmt: skip
     assert (1500, 500) == (sizes["1500x500"]["w"], sizes["1500x500"]["h"])
     assert sizes["web"]["url"].endswith("/web")
     assert before["profile_banner_url"] not in sizes["web"]["url"]
@@ -105,7 +107,9 @@ def test_languages(box: Sandbox) -> None:
     """An app may ask for the languages of the interface."""
     found = {one["code"]: one for one in box.read("/1.1/help/languages.json", keys=BEARER)}
 
-    assert {"code": "fr", "name": "French", "status": "production"} == found["fr"]
+    french = {"name": "French", "local_name": "français", "status": "production"}
+    assert french | {"code": "fr", "debug": False} == found["fr"]
+    assert "beta" == found["ur"]["status"]
 
 
 profile = partial(Refusal, "POST /1.1/account/update_profile.json")

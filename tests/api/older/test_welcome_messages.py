@@ -34,7 +34,7 @@ def test_a_welcome_message(box: Sandbox) -> None:
     deleted = box.call("DELETE", f"{PATH}/destroy.json", query_string={"id": id_})
 
     data = made["welcome_message"]["message_data"]
-    assert ("hello", choices) == (made["name"], data["quick_reply"])
+    assert ("hello", choices) == (made["welcome_message"]["name"], data["quick_reply"])
     assert ["coffee"] == [tag["text"] for tag in data["entities"]["hashtags"]]
     assert "11827" == made["welcome_message"]["source_app_id"] == next(iter(made["apps"]))
     assert made == shown
