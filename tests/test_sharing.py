@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import threading
 import weakref
 import zlib
 from collections.abc import Callable, Iterator
@@ -22,7 +23,10 @@ from mock_platform.settings import Settings
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.shared_worlds import SharedWorlds
 from mock_platform.world.store.backends import NeedsEngine
+from mock_platform.world.store.errors import StoreUnanswered, StoreUnreachable, WorldLost
+from mock_platform.world.store.redis import scripts
 from mock_platform.world.store.redis.address import parse_address
+from mock_platform.world.store.redis.writing import OwnedWorld
 from mock_platform.world.store.redis_archive import RedisArchive
 from mock_platform.world.store.sealing import seal_line
 from mock_platform.world.world import World
@@ -265,6 +269,192 @@ def test_a_process_that_lost_its_lease(engine: EngineServer, servers: list[Serve
     assert "w1" not in {world.name for world in first.platform.worlds}
     assert 404 == second.ask("GET", "/~w1/_mock/state/users/78").status_code
     assert 503 == first.ask("GET", f"/~w1{ACCOUNTS}").status_code
+
+
+def lose_answer(archive: RedisArchive, script: str) -> None:
+    """Let the engine do once what a script says, and its answer not arrive."""
+    run = archive._engine.run
+
+    def lose(text: str, *given: Any, **how: Any) -> Any:
+        found = run(text, *given, **how)
+        if text is not script:
+            return found
+        archive._engine.run = run  # type: ignore[method-assign]
+        raise StoreUnanswered("there", "it did not answer")
+
+    archive._engine.run = lose  # type: ignore[method-assign]
+
+
+def test_a_world_that_may_have_been_given_back(servers: list[Server]) -> None:
+    """It is closed, because another process may have it; nothing outdated is answered."""
+    first, second = servers
+    first.put("/_mock/worlds/w1")
+    lose_answer(archive_of(first), scripts.GIVE_BACK)
+
+    assert not worlds_of(first).rest("w1")
+    second.put("/~w1/_mock/state/users/77", USER)
+
+    check_refused(first, "GET", "/~w1/_mock/state/users/77", "'w1' is open in another process")
+
+
+def test_a_world_that_may_have_been_dropped(servers: list[Server]) -> None:
+    """It is closed, because another process may have made one of its name."""
+    first, second = servers
+    first.put("/_mock/worlds/w1")
+    lose_answer(archive_of(first), scripts.DROP)
+
+    assert 503 == first.ask("DELETE", "/_mock/worlds/w1").status_code
+    second.put("/_mock/worlds/w1")
+    second.put("/~w1/_mock/state/users/77", USER)
+
+    check_refused(first, "GET", "/~w1/_mock/state/users/77", "'w1' is open in another process")
+
+
+def test_an_engine_that_refuses_to_take_a_world_back(
+    engine: EngineServer, servers: list[Server]
+) -> None:
+    """The world stays here, and is still read: it is certain that nothing was changed."""
+    server = servers[0]
+    server.put("/_mock/worlds/w1")
+    archive = archive_of(server)
+    run = archive._engine.run
+
+    def refuse(text: str, *given: Any, **how: Any) -> Any:
+        if text is scripts.GIVE_BACK:
+            raise StoreUnreachable("there", "its memory is full")
+        return run(text, *given, **how)
+
+    archive._engine.run = refuse  # type: ignore[method-assign]
+    assert not worlds_of(server).rest("w1")
+    archive._engine.run = run  # type: ignore[method-assign]
+
+    assert worlds_of(server).owns("w1")
+
+
+@pytest.mark.parametrize("step", ["begin", "resume"])
+def test_a_world_that_is_lost_while_it_begins(
+    engine: EngineServer, servers: list[Server], monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """It is not kept as if it were this process's: the next request asks the engine."""
+    first, second = servers
+    if step == "resume":
+        first.put("/_mock/worlds/w1")
+        assert worlds_of(first).rest("w1")
+    begin = getattr(World, step)
+
+    def stop_after(world: World, *given: Any) -> None:
+        """Let the process stop until another one has changed the world, and renew its lease."""
+        monkeypatch.setattr(World, step, begin)
+        begin(world, *given)
+        forget_process(engine, first)
+        second.put("/~w1/_mock/state/users/77", USER)
+        archive_of(first).lease._until = 0.0
+        archive_of(first).lease.renew()
+
+    monkeypatch.setattr(World, step, stop_after)
+    first.ask("PUT", "/_mock/worlds/w1")
+
+    for _ in range(2):
+        check_refused(first, "GET", "/~w1/_mock/state/users/77", "'w1' is open in another process")
+
+
+def test_a_lost_world_with_an_open_stream(servers: list[Server]) -> None:
+    """The thread of the lease finds it out while a request waits for that thread, and goes on."""
+    server = servers[0]
+    archive, worlds = archive_of(server), worlds_of(server)
+    server.put("/_mock/worlds/w1")
+    world, owned = worlds.get("w1"), archive._owned["w1"]
+    confirms, works, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def confirm(name: str, owned: OwnedWorld) -> bool:
+        confirms.set()
+        assert works.wait(PATIENCE)
+        archive._lose(name, owned)
+
+    def end_stream(closed: World) -> None:
+        with closed.lock:
+            ended.set()
+
+    def change() -> None:
+        with world.lock:
+            assert confirms.wait(PATIENCE)
+            works.set()
+            with pytest.raises(WorldLost):
+                archive.commit("w1", owned.token, {}, {"ids": 9})
+
+    archive._writer.confirm = confirm  # type: ignore[method-assign]
+    worlds.dropped_listeners.append(end_stream)
+    owned.run = "another"
+    threads = [threading.Thread(target=run, daemon=True) for run in (change, archive._confirm_late)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+
+    assert not any(thread.is_alive() for thread in threads)
+    assert ended.wait(PATIENCE)
+
+
+def test_a_process_ends_that_has_lost_a_world(
+    engine: EngineServer, servers: list[Server], settings: Settings
+) -> None:
+    """It gives the others back all the same."""
+    first, second = servers
+    for name in ("w1", "w2"):
+        first.put(f"/_mock/worlds/{name}")
+    forget_process(engine, first)
+    assert 200 == second.ask("GET", f"/~w1{ACCOUNTS}").status_code
+    world = first.platform.worlds.get("w1")
+    world.ids.drawn += 1  # which is not recorded yet
+
+    first.opened.close()
+
+    assert {"w1": None, "w2": None}.keys() == archive_of(second).list_owners().keys()
+    assert archive_of(second).list_owners()["w2"] is None
+
+
+def test_a_damaged_world_does_not_keep_the_deliveries_of_others(
+    engine: EngineServer, servers: list[Server]
+) -> None:
+    """The worlds whose deliveries had not ended are opened one by one."""
+    first, second = servers
+    prefix = prefix_of(first)
+    for name in ("w1", "w2"):
+        first.put(f"/_mock/worlds/{name}")
+        assert worlds_of(first).rest(name)
+    with engine.connect() as client:
+        client.set(f"{prefix}state:w1", b"damaged")
+        client.sadd(f"{prefix}unfinished", "w1", "w2")
+
+    take_turn(second)
+
+    assert {"w2"} == {world.name for world in second.platform.worlds}
+
+
+def test_a_mark_whose_removal_was_not_answered(engine: EngineServer, servers: list[Server]) -> None:
+    """The next delivery marks its world again, so that it goes on after a crash."""
+    first, _ = servers
+    first.put("/_mock/worlds/w1")
+    world = first.platform.worlds.get("w1")
+    first.platform.deliverer.close()
+    unfinished = archive_of(first).unfinished
+    remove = unfinished.remove
+
+    def lose(name: str) -> None:
+        unfinished.remove = remove  # type: ignore[method-assign]
+        remove(name)
+        raise StoreUnanswered("there", "it did not answer")
+
+    unfinished.remove = lose  # type: ignore[method-assign]
+    for state in ("sent", "new"):
+        with world.work():
+            world.store.put("_outgoing", state, {"webhook_id": "1"})
+        if state == "sent":
+            with world.work():
+                world.store.remove("_outgoing", state)
+            take_turn(first)
+
+    assert {"w1"} == unfinished.read()
 
 
 def take_turn(server: Server) -> None:

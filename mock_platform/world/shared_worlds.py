@@ -7,6 +7,7 @@ rest: its memory is freed, and the archive has it until the next request, here o
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -48,6 +49,9 @@ class Keeper(Protocol):
         Raises:
             StoreError: Another process has it, or it cannot be read.
         """
+
+    def owns(self, name: str) -> bool:
+        """Whether this process owns a world, as far as it knows. Never waits."""
 
     def give_back(self, name: str, kept: KeptWorld) -> None:
         """Let other processes take over a world that could not be opened here."""
@@ -218,11 +222,19 @@ class SharedWorlds(Worlds):
         return True
 
     def lose(self, name: str) -> None:
-        """Close a world that another process owns now. Takes no lock, so any thread may call it."""
+        """Close a world that another process owns now, or may. Takes no lock: any thread may call.
+
+        What belongs to it ends in a thread of its own.
+        """
         world = self._worlds.get(name)
         if world is not None:
             world.closed = world.moved = True
-            self._close(world)
+            self._remove(world)
+            # The end of a stream needs the lock of the world. A request may hold that, and wait for
+            # the thread that calls this one.
+            threading.Thread(
+                target=self._end, args=(world,), name="mock-platform-lost", daemon=True
+            ).start()
 
     def _begin(self) -> None:
         """Open no world: the default one is opened by the first request for it."""
@@ -248,6 +260,7 @@ class SharedWorlds(Worlds):
                 self._keeper.give_back(name, kept)
                 raise
             self._worlds[name] = world
+            self._close_if_lost(name)
             return world
 
     def _open(self, name: str, kept: KeptWorld) -> World:
@@ -275,9 +288,19 @@ class SharedWorlds(Worlds):
         self._make_room()
         self._used[name] = UPTIME()
         try:
-            return super().create(name, **how)
+            world = super().create(name, **how)
         except AlreadyKept:
             return self.get(name)
+        self._close_if_lost(name)
+        return world
+
+    def _close_if_lost(self, name: str) -> None:
+        """Close a world that another process took over before it was known here.
+
+        Whoever uses it asks for it again then.
+        """
+        if not self._keeper.owns(name):
+            self.lose(name)
 
     def _forget(self, world: World) -> None:
         """Inform observers of a dropped world; the archive removed its credentials with it."""
@@ -300,7 +323,14 @@ class SharedWorlds(Worlds):
 
     def _close(self, world: World) -> None:
         """Free what belongs to a world that is closed here and lives on in the archive."""
-        self._worlds.pop(world.name, None)
-        self._used.pop(world.name, None)
+        self._remove(world)
+        self._end(world)
+
+    def _remove(self, world: World) -> None:
+        if self._worlds.get(world.name) is world:  # it may have been opened again meanwhile
+            self._worlds.pop(world.name, None)
+            self._used.pop(world.name, None)
+
+    def _end(self, world: World) -> None:
         for listener in self.dropped_listeners:
             listener(world)

@@ -55,11 +55,15 @@ class UnfinishedWorlds:
         try:
             self._unmark()
             others = self._archive.unfinished.read() - self._marked
-            for name in sorted(others):
-                if self._archive.find_owner(name) is None:
-                    self._take_up(name)
         except StoreError as fault:
             _LOG.debug("Unfinished worlds are not looked at: %s", fault)
+            return
+        for name in sorted(others):
+            try:
+                if self._archive.find_owner(name) is None:
+                    self._take_up(name)
+            except StoreError as fault:  # the others go on
+                _LOG.debug("World %r, which is unfinished, is not opened: %s", name, fault)
 
     def mark_again(self) -> None:
         """Mark own worlds on an engine that was started again, and may have forgotten them."""
@@ -89,8 +93,8 @@ class UnfinishedWorlds:
             # the removal would not be marked, and would be lost with this process.
             with world.lock:  # so that no delivery begins meanwhile
                 if not has_deliveries(world):
+                    self._marked.discard(name)  # first: the answer may be lost
                     self._archive.unfinished.remove(name)
-                    self._marked.discard(name)
 
     def _take_up(self, name: str) -> None:
         try:
@@ -129,6 +133,7 @@ class EngineKeeper:
         self._check = check
         self.is_held = archive.lease.is_held
         self.ensure = archive.lease.ensure
+        self.owns = archive.owns
         self.list_warnings = archive.list_warnings
 
     def find_trouble(self) -> str | None:

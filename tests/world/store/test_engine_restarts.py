@@ -6,11 +6,13 @@ import logging
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
 from mock_platform.world.store.errors import StoreUnreachable, WorldElsewhere, WorldLost
 from mock_platform.world.store.memory import Base
+from mock_platform.world.store.redis import scripts
 from mock_platform.world.store.redis.address import parse_address
 from mock_platform.world.store.redis_archive import RedisArchive
 from tests.conftest import Tool
@@ -203,6 +205,143 @@ def test_a_lapse_after_a_request_confirmed(engine: EngineServer, processes: list
 
     with pytest.raises(WorldLost):
         first.archive._find("w1", token)
+
+
+def test_a_lapse_while_a_world_is_opened(engine: EngineServer, processes: list[Process]) -> None:
+    """Another process took it over meanwhile; the first one learns of it, although it renewed."""
+    first, second, _ = processes
+    first.archive.give_back("w1", first.archive.add("w1", whole(), {}))
+    read = first.archive._engine.call_all
+
+    def stop_before(*commands: Any) -> Any:
+        first.archive._engine.call_all = read  # type: ignore[method-assign]
+        found = read(*commands)
+        end_leases(engine, first)
+        kept = second.archive.open("w1", BASE)
+        assert kept is not None
+        second.archive.commit("w1", kept.token, item("n", 5), {"ids": 2})
+        first.renew()
+        return found
+
+    first.archive._engine.call_all = stop_before  # type: ignore[method-assign, assignment]
+    with pytest.raises(WorldLost):
+        first.archive.open("w1", BASE)
+
+    assert "w1" not in first.archive._owned
+
+
+def test_a_lapse_while_a_world_is_added(
+    engine: EngineServer, processes: list[Process], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who made it learns that another process has it now."""
+    first, second, _ = processes
+    become = first.archive.lease.become_owner
+
+    def stop_after(*how: Any) -> Any:
+        found = become(*how)
+        end_leases(engine, first)
+        assert second.archive.open("w1", BASE) is not None
+        first.renew()
+        return found
+
+    monkeypatch.setattr(first.archive.lease, "become_owner", stop_after)
+    with pytest.raises(WorldLost):
+        first.archive.add("w1", whole(), {})
+
+    assert "w1" not in first.archive._owned
+
+
+def test_a_process_that_stops_in_the_middle_of_a_renewal(
+    engine: EngineServer, processes: list[Process]
+) -> None:
+    """Its lease ended before the engine had the command, and the answer that says so was lost."""
+    first, second, _ = processes
+    token = first.archive.add("w1", whole(), {})
+    run = first.archive._engine.run
+
+    def stop_before(*given: Any, **how: Any) -> Any:
+        first.archive._engine.run = run  # type: ignore[method-assign]
+        end_leases(engine, first)
+        assert second.archive.open("w1", BASE) is not None
+        run(*given, **how)
+        return run(*given, **how)
+
+    first.archive._engine.run = stop_before  # type: ignore[method-assign]
+    first.archive.lease.renew()
+
+    with pytest.raises(WorldLost):
+        first.archive._find("w1", token)
+
+
+def test_a_late_repair(
+    engine: EngineServer, processes: list[Process], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A whole state that arrives after its repetition, and after a change, is not taken."""
+    first, second, _ = processes
+    token = first.archive.add("w1", whole(), {})
+    crash(engine)
+    late: list[tuple[Any, Any]] = []
+    run = first.archive._engine.run
+
+    def hold_back(script: str, *given: Any, **how: Any) -> Any:
+        if script is scripts.RESTORE and not late:
+            late.append(((script, *given), how))
+            raise StoreUnreachable("there", "it did not answer")
+        return run(script, *given, **how)
+
+    monkeypatch.setattr(first.archive._engine, "run", hold_back)
+    with pytest.raises(StoreUnreachable):
+        first.archive.commit("w1", token, item("n", 5), {"ids": 2})
+    first.archive.commit("w1", token, item("n", 5), {"ids": 2})
+    (((given, how)),) = late
+    run(*given, **how)
+
+    first.archive.give_back("w1", token)
+    end_settling(engine)
+    assert {"n"} == second.read("w1")
+
+
+def test_what_is_lost_is_said_although_the_first_attempt_failed(
+    engine: EngineServer, processes: list[Process]
+) -> None:
+    """An engine that goes again while worlds are confirmed does not hide what it forgot."""
+    first = processes[0]
+    first.archive.add("w1", whole(), {})
+    crash(engine)
+    check = first.archive._check_format
+
+    def refuse() -> None:
+        first.archive._check_format = check  # type: ignore[method-assign]
+        raise StoreUnreachable("there", "it is gone again")
+
+    first.archive._check_format = refuse  # type: ignore[method-assign]
+    with pytest.raises(StoreUnreachable):
+        first.archive.lease.renew()
+    first.renew()
+
+    assert any("acknowledged" in text for text in first.archive.list_warnings())
+
+
+def test_what_follows_a_restart_is_tried_until_it_is_done(
+    engine: EngineServer, processes: list[Process]
+) -> None:
+    """A listener that fails once is called again in the next turn."""
+    archive = processes[0].archive
+    called: list[str] = []
+
+    def fail_once() -> None:
+        called.append("first")
+        if len(called) == 1:
+            raise StoreUnreachable("there", "it is gone again")
+
+    archive.restart_listeners += [fail_once, lambda: called.append("second")]
+    crash(engine)
+    with pytest.raises(StoreUnreachable):
+        processes[0].renew()
+    archive._take_turn()
+    archive._take_turn()
+
+    assert ["first", "first", "second"] == called
 
 
 def test_an_engine_that_forgot_everything(engine: EngineServer, processes: list[Process]) -> None:

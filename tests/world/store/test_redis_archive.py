@@ -280,6 +280,44 @@ def test_an_unused_lapse(engine: EngineServer, url: str, process: Opener) -> Non
         second.open("w1", BASE)
 
 
+def test_a_turn_that_fails(url: str, process: Opener, caplog: pytest.LogCaptureFixture) -> None:
+    """The thread of the lease goes on, whatever was wrong: else the worlds would be lost."""
+    archive = process(url)
+
+    def fail() -> None:
+        archive.turn_listeners.remove(fail)
+        raise RuntimeError("a fault of ours")
+
+    archive.turn_listeners.append(fail)
+    archive.lease.start(0.3, "here", count_seconds)
+    wait_for_turn(archive)
+    wait_for_turn(archive)
+
+    assert "a fault of ours" in caplog.text
+
+
+def test_an_engine_that_became_a_replica(url: str, process: Opener) -> None:
+    """The next connection leads to whichever engine has its address by then."""
+    with own_engine() as old, own_engine() as new:
+        named = old.folder / "named"
+        named.symlink_to(old.socket)
+        archive = process(f"unix://{named}?db=0&prefix=a:")
+        archive.lease.start(_LONG, "here", count_seconds)
+        token = archive.add("w1", whole(), {})
+        with old.connect() as client:
+            client.replicaof("127.0.0.1", "1")
+        named.unlink()
+        named.symlink_to(new.socket)
+
+        with pytest.raises(StoreUnreachable, match="it is a replica"):
+            archive.commit("w1", token, item("n", 5), {"ids": 2})
+        archive.commit("w1", token, item("n", 5), {"ids": 2})
+
+        assert "n" in read_own(archive)[0]
+        archive._owned.clear()
+        archive.close()
+
+
 # -- crashes ---------------------------------------------------------------------------------------
 
 

@@ -208,6 +208,9 @@ last change. `lost`: somebody else has the world in this run. `older`: the engin
 claim, or not all changes. `waits`: the same as `done`, but not before the engine has settled."""
 
 RESTORE = f"""{_STAND}
+if kept[1] == ARGV[1] and kept[3] == ARGV[2] and tonumber(kept[2]) > tonumber(ARGV[6]) then
+  return 'late'
+end
 redis.call('DEL', KEYS[4], KEYS[6])
 redis.call('SET', KEYS[5], ARGV[9])
 for i = 10, #ARGV, 2 do redis.call('HSET', KEYS[6], ARGV[i], ARGV[i + 1]) end
@@ -218,7 +221,8 @@ redis.call('HSET', KEYS[1], 'run', ARGV[2])
 return 'done'
 """
 """The same keys, log, state, points, worlds; the same values, name, process, state, points. Puts a
-world in place of whatever the engine has of it."""
+world in place of whatever the engine has of it. `late`: the engine has later changes in this run,
+so this is an attempt that counted as lost, and was repeated."""
 
 GIVE_BACK = """
 if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 'lost' end
