@@ -236,6 +236,7 @@ class Platform:
         self.where = self._routes.find_operation
         self.methods_at = self._routes.list_methods
         self.may_block = self._routes.may_block
+        self.opens_stream = self._routes.opens_stream
 
     # -- a request -------------------------------------------------------------------------------
 

@@ -63,6 +63,8 @@ class HandedRequest:
         self._world = world
         self.place = place
         """Where the world lives, as far as is known."""
+        self.is_stream = False
+        """Whether it asks for a stream, of which an app may have only so many."""
         self._link: Link | None = None
         self._number = 0
         self._queue: deque[tuple[int, bytes]] = deque()
