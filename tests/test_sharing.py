@@ -398,7 +398,7 @@ def test_a_lost_world_with_an_open_stream(servers: list[Server]) -> None:
 def test_a_process_ends_that_has_lost_a_world(
     engine: EngineServer, servers: list[Server], settings: Settings
 ) -> None:
-    """It gives the others back all the same."""
+    """It still gives the others back."""
     first, second = servers
     for name in ("w1", "w2"):
         first.put(f"/_mock/worlds/{name}")
@@ -455,6 +455,26 @@ def test_a_mark_whose_removal_was_not_answered(engine: EngineServer, servers: li
             take_turn(first)
 
     assert {"w1"} == unfinished.read()
+
+
+def test_a_credential_that_was_not_recorded(servers: list[Server]) -> None:
+    """It is recorded at the next turn, and then finds its world in every process."""
+    first, second = servers
+    credentials = archive_of(first).credentials
+    add = credentials.add
+
+    def fail(*_: str) -> None:
+        raise StoreUnanswered("there", "it did not answer")
+
+    credentials.add = fail  # type: ignore[method-assign, assignment]
+    made = first.put("/_mock/worlds/w1", {"own_credentials": True}).get_json()
+    headers = bearer(made["credentials"]["bearer_token"])
+    credentials.add = add  # type: ignore[method-assign]
+    assert 401 == second.client.get(ACCOUNTS, headers=headers).status_code
+    take_turn(first)
+
+    assert 200 == first.client.get(ACCOUNTS, headers=headers).status_code
+    assert 503 == second.client.get(ACCOUNTS, headers=headers).status_code
 
 
 def take_turn(server: Server) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from mock_platform.world.clock import UPTIME
@@ -190,11 +190,12 @@ class SharedWorlds(Worlds):
         if world.moved:
             raise UnknownWorld(world.name)
 
-    def index_again(self) -> None:
-        """Record the credentials of all open worlds, which the archive may have forgotten."""
+    def index_again(self, names: Collection[str] | None = None) -> None:
+        """Record the credentials of open worlds, of all unless named: the archive may not have them."""
         for world in self:
-            with world.lock:
-                self._index(world, world.store.list_changes())
+            if names is None or world.name in names:
+                with world.lock:
+                    self._index(world, world.store.list_changes())
 
     def rest_idle(self) -> None:
         """Put the worlds to rest that were not used for as long as the settings say."""

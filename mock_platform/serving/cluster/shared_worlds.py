@@ -229,6 +229,13 @@ class EngineOwners:
 
     def __init__(self, archive: RedisArchive) -> None:
         self._credentials = archive.credentials
+        self._missed: set[str] = set()
+        """The worlds of which something could not be recorded."""
+
+    def take_missed(self) -> set[str]:
+        """Return the worlds of which something could not be recorded since the last call."""
+        missed, self._missed = self._missed, set()
+        return missed
 
     def add(self, credential: str, world: str) -> None:
         """Record that a world has a credential."""
@@ -258,7 +265,8 @@ class EngineOwners:
     def _try(self, record: Callable[[str, str], None], credential: str, world: str) -> None:
         try:
             record(credential, world)
-        except StoreError as fault:  # it is recorded when the world is opened again
+        except StoreError as fault:  # it is recorded with one of the next turns
+            self._missed.add(world)
             _LOG.warning("A credential of world %r is not found: %s", world, fault)
 
 
@@ -295,13 +303,13 @@ def make_shared_platform(
     Raises:
         StoreError: The engine cannot be reached.
     """
-    keeper = EngineKeeper(archive, check)
+    keeper, owners = EngineKeeper(archive, check), EngineOwners(archive)
     make = partial(SharedWorlds, keeper=keeper, may_rest=is_idle, rest_after=settings.rest_after)
     platform = Platform(
         settings,
         base=base,
         store=lambda world: keeper.make_store(world, None),
-        owners=EngineOwners(archive),
+        owners=owners,
         worlds=make,
     )
     platform.on_world(
@@ -314,6 +322,7 @@ def make_shared_platform(
     unfinished = UnfinishedWorlds(archive, worlds)
     platform.on_world(unfinished.watch)
     archive.turn_listeners.append(unfinished.take_turn)
+    archive.turn_listeners.append(lambda: worlds.index_again(owners.take_missed()))
     archive.restart_listeners += [archive.processes.find_secret, unfinished.mark_again]
     archive.restart_listeners.append(worlds.index_again)
     archive.lease.start(settings.lease, f"{gethostname()}/{os.getpid()}", count_seconds)

@@ -129,7 +129,7 @@ class RedisArchive:
         if found[3] not in {"", self.lease.process}:
             _LOG.warning("World %r is taken over; the process that had it is gone", name)
         owned.run = run
-        self._own(name, owned, term)
+        self._keep_owned(name, owned, term)
         rows = {table: dict(slots) for table, slots in owned.state.rows.items()}
         now = Snapshot(rows, owned.state.next_place)
         return KeptWorld(token, now, owned.state.meta, points)
@@ -155,7 +155,7 @@ class RedisArchive:
             check_new(name, [name])
         token = int(found[1])
         meta = encode_meta(whole.meta)
-        self._own(name, OwnedWorld(token, state, meta, base, 0, points=kept, run=run), term)
+        self._keep_owned(name, OwnedWorld(token, state, meta, base, 0, points=kept, run=run), term)
         self._writer.put_fixtures(whole.base)  # again, if the engine was started meanwhile
         return token
 
@@ -341,7 +341,7 @@ class RedisArchive:
         own = (self._key("worlds"), self._key("credentials", name), self._key("nonces", name))
         return [*self._keys(name), *own], (name, self._engine.address.prefix)
 
-    def _own(self, name: str, owned: OwnedWorld, term: int) -> None:
+    def _keep_owned(self, name: str, owned: OwnedWorld, term: int) -> None:
         """Keep a world that this process has become the owner of; `term` is from before that.
 
         Raises:
