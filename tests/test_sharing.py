@@ -398,7 +398,7 @@ def test_a_lost_world_with_an_open_stream(servers: list[Server]) -> None:
 def test_a_process_ends_that_has_lost_a_world(
     engine: EngineServer, servers: list[Server], settings: Settings
 ) -> None:
-    """It still gives the others back."""
+    """The others can be opened at once, as after any other end."""
     first, second = servers
     for name in ("w1", "w2"):
         first.put(f"/_mock/worlds/{name}")

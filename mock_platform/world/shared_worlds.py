@@ -191,7 +191,7 @@ class SharedWorlds(Worlds):
             raise UnknownWorld(world.name)
 
     def index_again(self, names: Collection[str] | None = None) -> None:
-        """Record the credentials of open worlds, of all unless named: the archive may not have them."""
+        """Record the credentials of open worlds, of all unless named; the archive may lack them."""
         for world in self:
             if names is None or world.name in names:
                 with world.lock:
