@@ -14,6 +14,7 @@ from mock_platform.world.store.errors import StoreUnreachable, WorldElsewhere, W
 from mock_platform.world.store.memory import Base
 from mock_platform.world.store.redis import scripts
 from mock_platform.world.store.redis.address import parse_address
+from mock_platform.world.store.redis.writing import OwnedWorld
 from mock_platform.world.store.redis_archive import RedisArchive
 from tests.conftest import Tool
 from tests.engine import EngineServer
@@ -271,6 +272,38 @@ def test_a_process_that_stops_in_the_middle_of_a_renewal(
 
     with pytest.raises(WorldLost):
         first.archive._find("w1", token)
+
+
+def test_worlds_that_take_longer_to_confirm_than_a_lease(
+    engine: EngineServer, processes: list[Process], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that was certain when it began is so until the last one, and the engine waits."""
+    first, second, _ = processes
+    tokens = {name: first.archive.add(name, whole(), {}) for name in ("w1", "w2", "w3")}
+    crash(engine)
+    confirm = first.archive._writer.confirm
+    left: list[Any] = []
+
+    def take_long(name: str, owned: OwnedWorld) -> bool:
+        found = confirm(name, owned)
+        with engine.connect() as client:
+            left.append(client.pttl("a:settling"))
+            client.pexpire("a:settling", 1000)
+        end_leases(engine, first)
+        return found
+
+    first.archive._engine.probe()
+    with monkeypatch.context() as patch:
+        patch.setattr(first.archive._writer, "confirm", take_long)
+        first.archive.lease.renew()
+    assert 3 == len(left)
+    assert all(milliseconds > 1000 for milliseconds in left)
+
+    first.renew()
+    for name, token in tokens.items():
+        first.archive.commit(name, token, item("n", 5), {"ids": 2})
+        first.archive.give_back(name, token)
+        assert {"n"} == second.read(name)
 
 
 def test_a_late_repair(

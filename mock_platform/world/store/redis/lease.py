@@ -64,6 +64,8 @@ class Lease:
         """The run of the engine that the lease is of."""
         self.term = 0
         """Grows when worlds have to be checked: the lease did not hold, or the run has ended."""
+        self._certain_in = ""
+        """The run of the engine that began while the lease of the one before held for certain."""
         self.waits = False
         """Whether this process waits until the engine has settled."""
         self._engine = engine
@@ -98,6 +100,10 @@ class Lease:
         """Whether the lease holds for certain; also `False` before `start`."""
         return self._uptime is not None and self._uptime() < self._until
 
+    def is_certain(self, run: str) -> bool:
+        """Whether no other process had a world of this one before this run of the engine."""
+        return run == self._certain_in or self.is_held()
+
     def ensure(self) -> None:
         """Renew the lease if it is not certain that it holds.
 
@@ -131,7 +137,10 @@ class Lease:
             # from what it remembers.
             if self.run not in {"", run}:
                 self.term += 1
-                self._pass_restart(float(beat), float(now), is_certain=was_held or settling < 0)
+                is_certain = was_held or settling < 0
+                if is_certain:
+                    self._certain_in = run
+                self._pass_restart(float(beat), float(now), is_certain=is_certain)
             elif self.run and (state == "ended" or not (was_held or self._uptime is None)):
                 _LOG.warning(
                     "The lease of this process on %s had ended; its worlds are checked",

@@ -186,6 +186,8 @@ return {{'ours', token, kept[3] or '', kept[2] or ''}}
 
 # How an owner finds out after a restart where it stands. A token other than ours has won only if it
 # was given in this run, or is higher: a lower one is an older state that the engine came back with.
+# The engine settles until a lease after the last world of those who are certain: thousands of
+# worlds take longer than a lease.
 _STAND = f"""{_NOTE_RUN}
 note_run(KEYS[2], KEYS[3], ARGV[2], ARGV[3], '1')
 local kept = redis.call('HMGET', KEYS[1], 'token', 'seq', 'run')
@@ -193,6 +195,7 @@ if kept[1] ~= ARGV[1] then
   if ARGV[4] == '1' or kept[3] == ARGV[2] then return 'lost' end
   if kept[1] and tonumber(kept[1]) > tonumber(ARGV[1]) then return 'lost' end
 end
+if ARGV[5] == '1' then redis.call('PEXPIRE', KEYS[3], ARGV[3]) end
 local final = ARGV[5] == '1' or redis.call('EXISTS', KEYS[3]) == 0
 """
 

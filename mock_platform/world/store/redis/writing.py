@@ -249,10 +249,11 @@ class WorldWriter:
             StoreUnwritable: It could not be written.
         """
         for _ in range(ATTEMPTS):
-            # `is_sure` is read before the command, like the run: it must be true of the moment at
-            # which the engine decides, and a lease that held before may have ended while the
-            # command was on its way.
-            run, is_sure = self._engine.run_id, self._lease.is_held()
+            # The run is read first: what is certain while the next run is known already stays so,
+            # as nobody takes a world over in a run that has ended. The engine itself knows whether
+            # somebody did in this one.
+            run = self._engine.run_id
+            is_sure = self._lease.is_certain(run)
             try:
                 found = self._confirm(name, owned, run, is_sure=is_sure)
                 if found == "older":
