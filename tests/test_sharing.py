@@ -457,6 +457,22 @@ def test_a_mark_whose_removal_was_not_answered(engine: EngineServer, servers: li
     assert {"w1"} == unfinished.read()
 
 
+def test_a_client_leaves_the_stream_of_a_lost_world(
+    engine: EngineServer, servers: list[Server]
+) -> None:
+    """Its end cannot be recorded, which is no fault: its new owner does that."""
+    first, second = servers
+    first.put("/_mock/worlds/w1")
+    answer = first.client.get("/~w1/2/activity/stream", headers=bearer())
+    assert 200 == answer.status_code
+    forget_process(engine, first)
+    second.put("/~w1/_mock/state/users/77", USER)
+
+    answer.close()
+
+    check_refused(first, "GET", "/~w1/_mock/state/users/77", "'w1' is open in another process")
+
+
 def test_a_credential_that_was_not_recorded(servers: list[Server]) -> None:
     """It is recorded at the next turn, and then finds its world in every process."""
     first, second = servers
