@@ -466,6 +466,27 @@ def test_a_process_that_slept_has_to_wait(engine: EngineServer, processes: list[
     assert {"n", "m"} == first.read("w1")
 
 
+def test_a_world_that_was_taken_over_before_a_restart(
+    engine: EngineServer, processes: list[Process]
+) -> None:
+    """Its new owner began with all of it, so nothing is reported as lost."""
+    first, second, _ = processes
+    token = first.archive.add("w1", whole(), {})
+    first.archive.commit("w1", token, item("n", 5), {"ids": 2})
+    end_leases(engine, first)
+    assert {"n"} == second.read("w1")
+    keep(engine)
+    crash(engine)
+
+    second.renew()
+    end_settling(engine)
+    first.renew()
+
+    with pytest.raises(WorldLost):
+        first.archive.commit("w1", token, item("late", 6), {"ids": 3})
+    assert not [text for text in first.archive.list_warnings() if "'w1'" in text]
+
+
 def test_an_outage_that_is_longer_than_the_lease(
     engine: EngineServer, processes: list[Process]
 ) -> None:

@@ -1,11 +1,11 @@
 """The changes of an engine, one Lua script for each: all of it happens, or nothing.
 
 A world has these keys, after the prefix: `world:NAME` (a hash: token, number of the last change,
-owner, run), `state:NAME` (its last whole state), `log:NAME` (a stream of the commits after it),
-`points:NAME` (a hash of saved states), `credentials:NAME` (a set), `nonces:NAME` (by expiry). All
-worlds share `worlds` (a set of names), `token` (the last token), `fixtures:HASH`, `process:ID`
-(where a living process is reached; expires with its lease) and `credential:TEXT` (the worlds that
-have a credential).
+owner, run; the token before this one, and the number with which this one began), `state:NAME` (its
+last whole state), `log:NAME` (a stream of the commits after it), `points:NAME` (a hash of saved
+states), `credentials:NAME` (a set), `nonces:NAME` (by expiry). All worlds share `worlds` (a set of
+names), `token` (the last token), `fixtures:HASH`, `process:ID` (where a living process is reached;
+expires with its lease) and `credential:TEXT` (the worlds that have a credential).
 
 Every change names a token and a number. A token that is not the world's current one belongs to a
 process that lost the world: nothing happens. A number that is there already is a repetition,
@@ -179,7 +179,8 @@ if kept[2] and kept[2] ~= '' and kept[2] ~= ARGV[1] then
   if settles then return {{'settling'}} end
 end
 local token = draw_token(KEYS[2])
-redis.call('HSET', KEYS[1], 'token', token, 'owner', ARGV[1], 'run', ARGV[3])
+redis.call('HSET', KEYS[1], 'token', token, 'owner', ARGV[1], 'run', ARGV[3],
+           'before', kept[1], 'began', kept[3] or '')
 return {{'ours', token, kept[3] or '', kept[2] or ''}}
 """
 """world, last token, run, settling, process; process, prefix, run."""
@@ -190,10 +191,12 @@ return {{'ours', token, kept[3] or '', kept[2] or ''}}
 # worlds take longer than a lease.
 _STAND = f"""{_NOTE_RUN}
 note_run(KEYS[2], KEYS[3], ARGV[2], ARGV[3], '1')
-local kept = redis.call('HMGET', KEYS[1], 'token', 'seq', 'run')
+local kept = redis.call('HMGET', KEYS[1], 'token', 'seq', 'run', 'before', 'began')
 if kept[1] ~= ARGV[1] then
-  if ARGV[4] == '1' or kept[3] == ARGV[2] then return 'lost' end
-  if kept[1] and tonumber(kept[1]) > tonumber(ARGV[1]) then return 'lost' end
+  local began = kept[4] == ARGV[1] and tonumber(kept[5]) or -1
+  local how = began >= tonumber(ARGV[6]) and 'taken' or 'lost'
+  if ARGV[4] == '1' or kept[3] == ARGV[2] then return how end
+  if kept[1] and tonumber(kept[1]) > tonumber(ARGV[1]) then return how end
 end
 if ARGV[5] == '1' then redis.call('PEXPIRE', KEYS[3], ARGV[3]) end
 local final = ARGV[5] == '1' or redis.call('EXISTS', KEYS[3]) == 0
@@ -207,7 +210,8 @@ return 'done'
 """
 """world, run, settling; token, run, length of the lease in milliseconds, 1 if the process confirmed
 the world in this run before, 1 if it is certain that nobody else has a later claim, number of the
-last change. `lost`: somebody else has the world in this run. `older`: the engine does not have the
+last change. `lost`: somebody else has the world in this run; `taken`: the same, and began with all
+that this process had. `older`: the engine does not have the
 claim, or not all changes. `waits`: the same as `done`, but not before the engine has settled."""
 
 RESTORE = f"""{_STAND}

@@ -152,6 +152,8 @@ def _pair(flat: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
 _LOG = logging.getLogger(__name__)
 
 
+_GONE = ("lost", "taken")
+"""What scripts answer if another process has the world."""
 Lose = Callable[..., NoReturn]
 """Forgets a world that another process has, and raises `WorldLost`; called with its name and it.
 
@@ -205,12 +207,12 @@ class WorldWriter:
                 owned.seq = int(self._engine.call("HGET", keys[0], "seq"))
             if found in ("ahead", "behind"):
                 found = self._restore(name, owned, owned.run, is_sure=True)
-                if found != "lost":
+                if found not in _GONE:
                     found = self._send(name, owned, script, keys, values)
         except StoreUnwritable:
             owned.unsure = True
             raise
-        if found == "lost":
+        if found in _GONE:
             self._lose(name, owned)
         if found != "done":
             raise LookupError(f"world {name!r} has no point {found[1]!r}")
@@ -260,8 +262,8 @@ class WorldWriter:
                     found = self._restore(name, owned, run, is_sure=is_sure)
             except EngineRestarted:
                 continue
-            if found == "lost":
-                self._lose(name, owned, after_restart=owned.run != run)
+            if found in _GONE:
+                self._lose(name, owned, after_restart=found == "lost" and owned.run != run)
             if found == "done":
                 owned.run = run
             return bool(found == "done")
@@ -349,7 +351,7 @@ class WorldWriter:
         found: str = self._engine.run(
             scripts.RESTORE, keys, *told, seq, name, self._lease.process, body, *points, within=run
         )
-        if found != "lost":
+        if found not in _GONE:
             if not owned.unsure:
                 _LOG.warning(
                     "%s lost changes of world %r that it had acknowledged; they are written again",
