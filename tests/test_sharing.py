@@ -208,6 +208,38 @@ def test_a_world_rests_and_wakes(servers: list[Server]) -> None:
     assert 401 == second.ask("GET", f"/~w1{ACCOUNTS}").status_code
 
 
+@pytest.mark.parametrize(("method", "dropped", "status"), [
+    ("GET", False, 200), ("PUT", False, 200), ("GET", True, 404),
+])  # fmt: skip
+def test_a_world_is_put_to_rest_before_it_is_used(
+    servers: list[Server],
+    monkeypatch: pytest.MonkeyPatch,
+    method: str,
+    status: int,
+    *,
+    dropped: bool,
+) -> None:
+    """The control plane wakes it again, as operations do: it is unknown only if it was dropped."""
+    server, other = servers
+    server.put("/_mock/worlds/w1")
+    server.put("/~w1/_mock/state/users/77", USER)
+    worlds = worlds_of(server)
+    get = worlds.get
+
+    def rest_after(name: str) -> World:
+        monkeypatch.setattr(worlds, "get", get)
+        world = get(name)
+        assert worlds.rest(name)
+        if dropped:
+            worlds_of(other).drop(name)
+        return world
+
+    monkeypatch.setattr(worlds, "get", rest_after)
+    answer = server.ask(method, "/~w1/_mock/state/users/77", USER if method == "PUT" else None)
+
+    assert status == answer.status_code
+
+
 def test_idle_worlds_are_put_to_rest(serve: Callable[..., Server]) -> None:
     """Those that were not used since, but not one in which something moves by time."""
     server = serve(rest_after=0.0)
