@@ -270,6 +270,37 @@ def test_only_worlds_that_are_awake_count(serve: Callable[..., Server]) -> None:
     assert 4 == len(server.ask("GET", "/_mock/worlds").get_json()["worlds"])
 
 
+@pytest.mark.parametrize(("reason", "status"), [("all in use", 409), ("its memory is full", 503)])
+def test_no_world_can_be_put_to_rest_for_another(
+    servers: list[Server], serve: Callable[..., Server], reason: str, status: int
+) -> None:
+    """A request for another one is refused with the reason, and may be sent again."""
+    full, other = serve(max_worlds=1), servers[0]
+    for name in ("w2", "w3"):
+        other.put(f"/_mock/worlds/{name}")
+        assert worlds_of(other).rest(name)
+    full.put("/_mock/worlds/w1")
+    if reason == "all in use":
+        full.client.get("/~w1/2/activity/stream", headers=bearer())
+    else:
+        archive = archive_of(full)
+        give_back = archive.give_back
+
+        def refuse(name: str, token: int) -> None:
+            if name == "w1":
+                raise StoreUnreachable("there", reason)
+            give_back(name, token)
+
+        archive.give_back = refuse  # type: ignore[method-assign]
+
+    refused = check_refused(full, "GET", f"/~w2{ACCOUNTS}", reason)
+    assert "1" == refused.headers["Retry-After"]
+    refused = full.ask("GET", "/~w3/_mock/clock")
+    assert reason in refused.get_json()["detail"]
+    assert status == refused.status_code
+    assert 200 == other.ask("GET", f"/~w2{ACCOUNTS}").status_code
+
+
 def test_a_credential_finds_a_world_that_rests(servers: list[Server]) -> None:
     """The keys and tokens of its own choose it, wherever it was made."""
     first, second = servers

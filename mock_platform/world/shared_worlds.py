@@ -208,19 +208,11 @@ class SharedWorlds(Worlds):
 
     def rest(self, name: str) -> bool:
         """Put a world to rest, unless something runs in it; return whether it rests now."""
-        with self._lock:
-            world = self._worlds.get(name)
-            if world is None or world.closed:
-                return True
-            if not self._may_rest(world):
-                return False
-            try:
-                world.retire()
-            except (StoreError, UnknownWorld) as error:
-                _LOG.info("World %r is not put to rest: %s", name, error)
-                return False
-            self._close(world)
-        return True
+        try:
+            return self._put_to_rest(name)
+        except (StoreError, UnknownWorld) as error:
+            _LOG.info("World %r is not put to rest: %s", name, error)
+            return False
 
     def lose(self, name: str) -> None:
         """Close a world that another process owns now, or may. Takes no lock: any thread may call.
@@ -307,20 +299,47 @@ class SharedWorlds(Worlds):
         """Inform observers of a dropped world; the archive removed its credentials with it."""
         self._close(world)
 
+    def _put_to_rest(self, name: str) -> bool:
+        """Put a world to rest, unless something runs in it; return whether it rests now.
+
+        Raises:
+            StoreError: The archive cannot be reached, or another process has the world already.
+            UnknownWorld: It was closed meanwhile.
+        """
+        with self._lock:
+            world = self._worlds.get(name)
+            if world is None or world.closed:
+                return True
+            if not self._may_rest(world):
+                return False
+            world.retire()
+            self._close(world)
+        return True
+
     def _make_room(self) -> None:
         """Put the worlds to rest that were not used for longest, if there are too many.
 
         Raises:
             TooManyWorlds: Something runs in all of them.
+            StoreError: The archive cannot be reached.
         """
         # The ones not used for longest come first, until one may rest: worlds with open streams or
         # jobs cannot.
         if len(self._worlds) < self._limit:
             return
+        fault: StoreError | None = None
         for name in sorted(self._worlds, key=lambda name: self._used.get(name, 0.0)):
-            if self.rest(name):
+            try:
+                self._put_to_rest(name)
+            except StoreError as error:
+                fault = error
+            except UnknownWorld:  # another process has it
+                pass
+            if len(self._worlds) < self._limit:
                 return
-        raise TooManyWorlds(f"This server has {self._limit} worlds awake already, all in use.")
+        raise fault or TooManyWorlds(
+            f"This server has {self._limit} worlds awake already, all in use."
+        )
 
     def _close(self, world: World) -> None:
         """Free what belongs to a world that is closed here and lives on in the archive."""
