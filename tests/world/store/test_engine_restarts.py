@@ -469,11 +469,14 @@ def test_a_process_that_slept_has_to_wait(engine: EngineServer, processes: list[
 def test_a_world_that_was_taken_over_before_a_restart(
     engine: EngineServer, processes: list[Process]
 ) -> None:
-    """Its new owner began with all of it, so nothing is reported as lost."""
-    first, second, _ = processes
+    """Its next owners began with all of it, so nothing is reported as lost."""
+    first, second, third = processes
     token = first.archive.add("w1", whole(), {})
     first.archive.commit("w1", token, item("n", 5), {"ids": 2})
     end_leases(engine, first)
+    kept = third.archive.open("w1", BASE)
+    assert kept is not None
+    third.archive.give_back("w1", kept.token)
     assert {"n"} == second.read("w1")
     keep(engine)
     crash(engine)
