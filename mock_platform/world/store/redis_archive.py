@@ -431,16 +431,15 @@ class RedisArchive:
 
     def _check_tokens(self) -> None:
         """Find the worlds that were lost while the lease did not hold."""
-        names = list(self._owned)
-        if not names:
+        kept = dict(self._owned)
+        if not kept:
             return
-        keys = [self._key("world", name) for name in names]
+        keys = [self._key("world", name) for name in kept]
         tokens = self._engine.call_all([("HGET", key, "token") for key in keys])
-        for name, token in zip(names, tokens, strict=True):
-            owned = self._owned.get(name)
+        for (name, owned), token in zip(kept.items(), tokens, strict=True):
             # The engine may have been started again meanwhile; then the world is confirmed.
-            same_run = owned is not None and owned.run == self._engine.run_id
-            if owned is not None and same_run and token != str(owned.token).encode():
+            same_run = owned.run == self._engine.run_id
+            if same_run and token != str(owned.token).encode():
                 with suppress(WorldLost):
                     self._lose(name, owned)
 

@@ -231,6 +231,27 @@ def test_a_lapse_while_a_world_is_opened(engine: EngineServer, processes: list[P
     assert "w1" not in first.archive._owned
 
 
+def test_a_world_that_is_opened_again_while_worlds_are_checked(
+    engine: EngineServer, processes: list[Process], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the engine said before is not held against it."""
+    archive = processes[0].archive
+    token = archive.add("w1", whole(), {})
+    read = archive._engine.call_all
+
+    def open_after(*commands: Any) -> Any:
+        monkeypatch.setattr(archive._engine, "call_all", read)
+        found = read(*commands)
+        archive.give_back("w1", token)
+        assert archive.open("w1", BASE) is not None
+        return found
+
+    monkeypatch.setattr(archive._engine, "call_all", open_after)
+    archive._check_tokens()
+
+    assert archive.owns("w1")
+
+
 def test_a_lapse_while_a_world_is_added(
     engine: EngineServer, processes: list[Process], monkeypatch: pytest.MonkeyPatch
 ) -> None:
