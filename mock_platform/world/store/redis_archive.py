@@ -124,7 +124,8 @@ class RedisArchive:
         try:
             owned, points = reader.read(name, base, token, found[2])
         except BaseException:
-            self._engine.run(scripts.GIVE_BACK, [self._key("world", name)], token)
+            with suppress(StoreError):  # the next request for it asks this process
+                self._engine.run(scripts.GIVE_BACK, [self._key("world", name)], token)
             raise
         if found[3] not in {"", self.lease.process}:
             _LOG.warning("World %r is taken over; the process that had it is gone", name)

@@ -21,6 +21,7 @@ from mock_platform.world.store.errors import (
     WorldElsewhere,
     WorldLost,
 )
+from mock_platform.world.store.redis import scripts
 from mock_platform.world.store.redis.address import BadAddress, parse_address
 from mock_platform.world.store.redis_archive import RedisArchive
 from tests.engine import EngineServer
@@ -215,6 +216,26 @@ def test_damage_is_refused(engine: EngineServer, url: str, process: Opener) -> N
         client.delete(f"{prefix}state:w1")
     with pytest.raises(StoreDamaged, match="world 'w1' is damaged: it has no state"):
         process(url).open("w1", BASE)
+
+
+def test_damage_is_said_although_the_engine_went(
+    engine: EngineServer, url: str, process: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That the world could not be given back as well matters less."""
+    archive = process(url)
+    archive.give_back("w1", archive.add("w1", whole(), {}))
+    with engine.connect() as client:
+        client.delete(f"{parse_address(url).prefix}state:w1")
+    run = archive._engine.run
+
+    def fail(script: str, *given: Any, **how: Any) -> Any:
+        if script is scripts.GIVE_BACK:
+            raise StoreUnreachable("there", "it is gone")
+        return run(script, *given, **how)
+
+    monkeypatch.setattr(archive._engine, "run", fail)
+    with pytest.raises(StoreDamaged, match="it has no state"):
+        archive.open("w1", BASE)
 
 
 # -- owners ----------------------------------------------------------------------------------------
