@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from mock_platform.client.interface import WorldFace
-from mock_platform.core.errors import CaseTooLarge, Refused, Unreachable
+from mock_platform.core.errors import CaseTooLarge, Refused, Unreachable, shorten
 from mock_platform.core.warning_counts import strip_origin
 from mock_platform.scenario.outline import describe_hiding, describe_refusals
 from mock_platform.world.endings import describe_end, is_unusual
@@ -98,7 +98,7 @@ def _request(number: int, entry: Entry, same: int, *, whole: bool) -> list[str]:
     others = (warning for warning in entry["warnings"] if f"{warning}." != entry["why"])
     notes += [f"warning: {warning}" for warning in others]
     if not whole and entry["status"] >= 400:
-        notes.append(f"answer: {_shorten(_body(entry, 'response'))}")
+        notes.append(f"answer: {shorten(_body(entry, 'response'), _MAX_ANSWER_CHARACTERS)}")
     if whole:
         notes += _message("request", entry) + _message("response", entry)
     return lines + [f"     {line}" for note in notes for line in note.splitlines()]
@@ -130,10 +130,6 @@ def _body(entry: Entry, side: str) -> str:
 
 def _identity(entry: Entry) -> str:
     return json.dumps([entry["method"], entry["url"], _body(entry, "request")])
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= _MAX_ANSWER_CHARACTERS else f"{text[:_MAX_ANSWER_CHARACTERS]}…"
 
 
 def _describe_calls(rule: Mapping[str, Any]) -> str:
