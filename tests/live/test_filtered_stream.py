@@ -175,14 +175,6 @@ class TestTweepy:
             assert 429 == second.events.get(timeout=PATIENCE)
             assert "Cold brew coffee" == first.seen.get(timeout=PATIENCE)[0]
 
-    def test_no_rules(self, live_world: LiveWorld) -> None:
-        """An app without rules cannot connect."""
-        clear(live_world)
-        client = Follower(live_world)
-        client.filter()
-
-        assert 409 == client.events.get(timeout=PATIENCE)
-
 
 class TestNode:
     """The node client twitter-api-v2, as published, over https as it insists."""
