@@ -19,13 +19,14 @@ from mock_platform.client import interface
 from mock_platform.client.interface import PlatformFace, WorldFace
 from mock_platform.client.local import LocalClock, LocalJournal, LocalStreams, LocalWorld
 from mock_platform.client.local_platform import LocalPlatform
-from mock_platform.client.remote import RemotePlatform, RemoteWorld
 from mock_platform.client.remote.journal import RemoteEntry, RemoteJournal
-from mock_platform.client.remote.snapshots import RemoteSnapshots
 from mock_platform.client.remote.state import RemoteState, RemoteTable
-from mock_platform.client.remote.streams import RemoteStreams
-from mock_platform.client.remote.transitions import RemoteTransitions
-from mock_platform.client.remote.world import RemoteClock
+from mock_platform.client.remote.world import RemoteClock, RemotePlatform, RemoteWorld
+from mock_platform.client.remote.world_parts import (
+    RemoteSnapshots,
+    RemoteStreams,
+    RemoteTransitions,
+)
 from mock_platform.client.world_parts import (
     ClockFace,
     EntryFace,

@@ -54,10 +54,12 @@ if TYPE_CHECKING:
     from flask import Flask
     from httpx import AsyncClient
 
-    from mock_platform.client.remote.snapshots import RemoteSnapshots
     from mock_platform.client.remote.state import RemoteState
-    from mock_platform.client.remote.streams import RemoteStreams
-    from mock_platform.client.remote.transitions import RemoteTransitions
+    from mock_platform.client.remote.world_parts import (
+        RemoteSnapshots,
+        RemoteStreams,
+        RemoteTransitions,
+    )
     from mock_platform.names import EventType, ScenarioName, TableName
     from mock_platform.serving.in_process.asgi import AsgiApplication
     from mock_platform.serving.in_process.session import AuthScheme, BasedSession
@@ -134,19 +136,19 @@ class RemoteWorld(WorldFace):
 
     @property
     def streams(self) -> RemoteStreams:
-        from mock_platform.client.remote.streams import RemoteStreams
+        from mock_platform.client.remote.world_parts import RemoteStreams
 
         return RemoteStreams(self._control)
 
     @property
     def snapshots(self) -> RemoteSnapshots:
-        from mock_platform.client.remote.snapshots import RemoteSnapshots
+        from mock_platform.client.remote.world_parts import RemoteSnapshots
 
         return RemoteSnapshots(self._control, self.name)
 
     @property
     def transitions(self) -> RemoteTransitions:
-        from mock_platform.client.remote.transitions import RemoteTransitions
+        from mock_platform.client.remote.world_parts import RemoteTransitions
 
         return RemoteTransitions(self._control)
 

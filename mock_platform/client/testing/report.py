@@ -40,7 +40,8 @@ def journal(entries: Sequence[Entry], *, whole: bool = False) -> str:
         lines.append(f"(the first {first} are left out; --mock-journal-on-failure shows them)")
     seen: dict[str, int] = {}
     for number, entry in enumerate(entries, start=1):
-        same = seen.setdefault(_identity(entry), number)
+        sent = json.dumps([entry["method"], entry["url"], _body(entry, "request")])
+        same = seen.setdefault(sent, number)
         if number > first:
             lines += _request(number, entry, same, whole=whole)
     return "\n".join(lines)
@@ -126,10 +127,6 @@ def _message(side: str, entry: Entry) -> list[str]:
 def _body(entry: Entry, side: str) -> str:
     text: str = entry[side]["body"]["text"]
     return text
-
-
-def _identity(entry: Entry) -> str:
-    return json.dumps([entry["method"], entry["url"], _body(entry, "request")])
 
 
 def _describe_calls(rule: Mapping[str, Any]) -> str:
