@@ -115,21 +115,6 @@ def clear(world: LiveWorld) -> None:
 class TestTweepy:
     """tweepy's StreamingClient, as published."""
 
-    def test_rules(self, live_world: LiveWorld) -> None:
-        """A good rule is created beside a duplicate and a bad one; both are reported."""
-        client = Follower(live_world)
-        known = client.get_rules().data[0]
-        rules = [tweepy.StreamRule("flat white", tag="milk"), known, tweepy.StreamRule("--b")]
-        tried = client.add_rules(rules, dry_run=True)
-        added = client.add_rules(rules)
-
-        assert {"created": 1, "not_created": 2, "valid": 1, "invalid": 2} == added.meta["summary"]
-        assert added.meta["summary"] == tried.meta["summary"]
-        assert ["flat white"] == [rule.value for rule in added.data]
-        assert ["DuplicateRule", "UnprocessableEntity"] == [e["title"] for e in added.errors]
-        assert known.id == added.errors[0]["id"]
-        assert client.delete_rules(added.data[0].id).meta["summary"]["deleted"] == 1
-
     def test_stream(self, live_world: LiveWorld) -> None:
         """A post of another user arrives; after a cut the client connects again and has all."""
         clear(live_world)
