@@ -8,7 +8,7 @@ import pytest
 
 from mock_platform.api.served import OPERATIONS
 from mock_platform.core.operation import Operation
-from tests.support import ACCOUNT, Sandbox, sandbox
+from tests.support import ACCOUNT, Sandbox
 
 PATHS = {
     "account_id": ACCOUNT, "product_catalog_id": "1547080787865939968",
@@ -56,10 +56,7 @@ def each(*having: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("listing", chosen, ids=lambda operation: operation.id)
 
 
-@pytest.fixture(scope="module")
-def box() -> Sandbox:
-    """A sandbox that these tests only read."""
-    return sandbox(limits="off")
+SETTINGS = {"limits": "off"}
 
 
 def read(box: Sandbox, listing: Operation, **query: str) -> tuple[int, dict[str, Any]]:
