@@ -28,8 +28,7 @@ FRIENDSHIP_RULES = expectation(
     "A second follow answers 200 with the user, a request that waits already is refused with code "
     "160. An unknown user is refused with code 108 where a follow begins, with 50 elsewhere. "
     "friendships/update is for users whom the caller follows; others are refused with code 87. "
-    "With reposts=false their "
-    "reposts are not in the home timeline of the caller.",
+    "With reposts=false their reposts are not in the home timeline of the caller.",
 )
 REPORTED_SPAM = expectation(
     "older.reported-spam",
@@ -155,9 +154,8 @@ def update(call: Call, world: World) -> Record:
     if "device" in call.params:
         call.warn("device has no effect: nobody is notified", NO_EFFECT)
     if "reposts" in call.params:
-        wanted = call.params["reposts"]
-        change = relations.HIDDEN_REPOSTS.remove if wanted else relations.HIDDEN_REPOSTS.add
-        change(world, own["id"], user["id"])
+        hidden, wanted = relations.HIDDEN_REPOSTS, call.params["reposts"]
+        (hidden.remove if wanted else hidden.add)(world, own["id"], user["id"])
     return _show_both(world, own, user)
 
 

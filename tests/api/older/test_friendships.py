@@ -126,7 +126,8 @@ def test_several_friendships(box: Sandbox) -> None:
     assert [int(OWN)] == asks["ids"]
 
 
-def test_reposts_that_nobody_wants(box: Sandbox) -> None:
+@pytest.mark.parametrize("end", ["friendships/destroy", "blocks/create"])
+def test_reposts_that_nobody_wants(box: Sandbox, end: str) -> None:
     """Without reposts a user's reposts leave the home timeline, until the follow ends."""
     made = body_of(box.call("POST", "/2/posts", json={"text": "Look at this"}), 201)["data"]
     follow(box)
@@ -142,7 +143,7 @@ def test_reposts_that_nobody_wants(box: Sandbox) -> None:
     again = update(box, reposts="true", device="true")
     wanted = count()
     update(box, reposts="false")
-    follow(box, "destroy")
+    box.call("POST", f"/1.1/{end}.json", form=NORTHBIKE)
 
     assert (1, 0, 1) == (before, hidden, wanted)
     assert not shown["relationship"]["source"]["want_reposts"]

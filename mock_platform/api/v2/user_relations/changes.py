@@ -85,7 +85,7 @@ def _begin_block(world: World, source: str, target: str) -> bool:
     """Begin a block: follows and requests between the two end, without activities."""
     if not BLOCKS.add(world, source, target):
         return False
-    for relation in (FOLLOWS, FOLLOW_REQUESTS):
+    for relation in (FOLLOWS, FOLLOW_REQUESTS, HIDDEN_REPOSTS):
         relation.remove(world, source, target)
         relation.remove(world, target, source)
     return True
