@@ -53,7 +53,12 @@ SERVED = [
     if each.dialect == "v2" and (shape(each) in ROWS or shape(each) in OLDER)
 ]
 BY_SHAPE = {shape(each): each for each in SERVED}
-SETTINGS = {"freeze": datetime(2026, 3, 19, tzinfo=UTC), "releases": "all"}
+
+
+@pytest.fixture(scope="module")
+def box() -> Sandbox:
+    """A sandbox in which every endpoint exists, also those that were retired."""
+    return sandbox(freeze=datetime(2026, 3, 19, tzinfo=UTC), releases="all")
 
 
 @pytest.fixture(scope="module")
