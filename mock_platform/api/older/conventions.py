@@ -473,7 +473,7 @@ def declare(
     is_form = query is not None and method == "POST" and json is None
     sent, form = ({}, query) if is_form else (query, None)
     # Examples are not signed, and nothing answers a challenge.
-    is_refused = "bearer" not in auth.schemes or "challenge" in options
+    is_refused = (auth.schemes and "bearer" not in auth.schemes) or "challenge" in options
     return declare_public(
         f"{prefix}{id_ or '.'.join(names)}",
         f"{method} /1.1/{rest}",
@@ -489,7 +489,7 @@ def declare(
         assumptions=(OLDER_INTERFACE, OLDER_RULES, *facts),
         may_assume=(failures.OAUTH_CODES, WRITE_ACCESS, *may_assume),
         also=(*([] if rest.rpartition("/")[2].startswith(":") else [f"/1.1/{rest}.json"]), *also),
-        example=Example(path or {}, sent, json, form, before=before, is_refused=is_refused),
+        example=Example(path or {}, sent, json, form, before=before, is_refused=bool(is_refused)),
         **options,
     )
 

@@ -225,7 +225,7 @@ OPERATIONS = (
            "Unfollow a user", facts=(FRIENDSHIP_RULES,)),
     _write("POST friendships/update", update, "Choose what to see of a user", returns=Friendship,
            params=add_fields(older.OneUserQuery, device=Switch(), reposts=Switch()),
-           facts=(FRIENDSHIP_RULES,), query=_NAMED | {"reposts": "false"}),
+           facts=(FRIENDSHIP_RULES,), query={"screen_name": "ines_duarte", "reposts": "false"}),
     declare("GET friendships/show", show_friendship, "Show what two users are to each other",
             Friendship, add_fields(source_id=_user_id(), source_screen_name=Text(),
                                    target_id=_user_id(), target_screen_name=Text()),

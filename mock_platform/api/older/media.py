@@ -232,10 +232,11 @@ OPERATIONS = (
     *(declare(f"POST media/subtitles/{name}", partial(change_subtitles, handler), text,
               older.Empty(older.NoContent), OlderSubtitles, location=Location.JSON,
               errors="34 38 87 325", facts=(metadata.METADATA_RULES, metadata.METADATA_REFUSALS),
-              json={"media_id": "1712850617439560005", "media_category": "post_video",
-                    "subtitle_info": {"subtitles": [{"media_id": "1712850617439560008",
-                                                     "language_code": "EN"}]}})
-      for name, handler, text in (
-          ("create", metadata.add_subtitles, "Give a video subtitles"),
-          ("delete", metadata.delete_subtitles, "Take subtitles from a video"))),
+              json={"media_id": video, "media_category": "post_video",
+                    "subtitle_info": {"subtitles": [subtitle]}})
+      for name, handler, text, video, subtitle in (
+          ("create", metadata.add_subtitles, "Give a video subtitles", "1712850617439560005",
+           {"media_id": "1712850617439560008", "language_code": "EN"}),
+          ("delete", metadata.delete_subtitles, "Take subtitles from a video",
+           "1712850617439560007", {"language_code": "DE"}))),
 )  # fmt: skip

@@ -102,7 +102,8 @@ class OlderProfile(older.FormQuery):
     location = Text(max_length=30)
     description = Text(max_length=160)
     profile_link_color = Text(
-        pattern="[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}", pattern_text="three or six hexadecimal digits"
+        pattern="(?:[0-9A-Fa-f][0-9A-Fa-f][0-9A-Fa-f]){1,2}",
+        pattern_text="three or six hexadecimal digits",
     )
 
 

@@ -252,7 +252,7 @@ OPERATIONS = (
          errors="25 93 324 354", json={"welcome_message": {"name": "hello"} | _SAYS}),
     _write(f"PUT {_PATH}/update", update, "Change a welcome message", WelcomeMessage,
            NewContent, location=Location.UPLOAD,
-           errors="25 34 93 324 354", query=_MESSAGE, json=_SAYS),
+           errors="25 34 93 324 354", json=_MESSAGE | _SAYS),
     _read(f"GET {_PATH}/show", show, "Read a welcome message", WelcomeMessage, _Named,
           errors="34 93", query=_MESSAGE),
     _read(f"GET {_PATH}/list", list_, "List the welcome messages of the caller",
