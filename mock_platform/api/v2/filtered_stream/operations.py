@@ -120,10 +120,10 @@ class _MatchingRule(Schema):
 
 
 class PostLine(ObjectAnswer):
-    """A line of the filtered stream: a post with all rules that match it."""
+    """A line of the filtered stream: a post with all rules that match it, or why it ended."""
 
     data = POST_OBJECT.one()
-    matching_rules = ListOf(Nested(_MatchingRule), required=True)
+    matching_rules = ListOf(Nested(_MatchingRule))
 
 
 def open_(call: Call, world: World) -> Stream:
