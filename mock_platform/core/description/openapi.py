@@ -16,7 +16,12 @@ from mock_platform.core.assumptions import Assumption, find_sentence
 from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.auth.oauth2 import SCOPES
 from mock_platform.core.call import FORM, MULTIPART, Call
-from mock_platform.core.description.schemas import FAILURE_SCHEMAS, Converter, problem_schemas
+from mock_platform.core.description.schemas import (
+    FAILURE_SCHEMAS,
+    Converter,
+    anchor_pattern,
+    problem_schemas,
+)
 from mock_platform.core.description.views import HERE, RECORDED, JsonObject
 from mock_platform.core.envelope import Configurable, Flat
 from mock_platform.core.failures.codes import phrase
@@ -327,8 +332,7 @@ class _Writer:
         described: JsonObject = {}
         if isinstance(rules, PathRules):
             for name, pattern in rules.path_patterns.items():
-                whole = f"({pattern.pattern})" if "|" in pattern.pattern else pattern.pattern
-                described[name] = {"type": "string", "pattern": f"^{whole}$"}
+                described[name] = {"type": "string", "pattern": anchor_pattern(pattern.pattern)}
         return described | ({} if form is None else self._converter.properties(form))
 
     def _prefixes(self, operation: Operation) -> Sequence[str]:

@@ -189,7 +189,7 @@ class NewRule(Schema):
 class RulesToDelete(Schema):
     """Rules to delete: their ids, or their values."""
 
-    ids = ListOf(Text(), least=1, most=MOST_AT_ONCE)
+    ids = ListOf(make_id_field("a rule id of "), least=1, most=MOST_AT_ONCE)
     values = ListOf(Text(), least=1, most=MOST_AT_ONCE)
 
 
