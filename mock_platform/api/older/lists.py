@@ -12,6 +12,7 @@ from mock_platform.api.v2.conventions import make_id_field, make_schema
 from mock_platform.api.v2.lists import lists_of_users, operations, records
 from mock_platform.api.v2.objects import answers, older_forms, post_view
 from mock_platform.api.v2.pages import NUMBERS
+from mock_platform.api.v2.usage.counting import COUNTED_ONCE
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import NumericFailure
@@ -210,7 +211,8 @@ OPERATIONS = (
     _read("GET lists/subscribers", partial(list_users, operations.list_followers),
           "List the followers of a list", objects.UserPage, _ListedQuery, rates=(15, 180)),
     _read("GET lists/statuses", list_posts, "List the posts of a list's members", objects.POSTS,
-          add_fields(OneListQuery, older.PostRangeQuery), rates=(900, 900)),
+          add_fields(OneListQuery, older.PostRangeQuery), rates=(900, 900),
+          may_assume=(COUNTED_ONCE,)),
     _of_user("GET lists/list", list_all, "List all lists of a user", older.Listing(OlderList),
              add_fields(older.OneUserQuery, reverse=older.Switch(load_default=False)),
              rates=(15, 15)),
