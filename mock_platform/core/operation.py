@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from functools import cache, partial
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, Protocol, TypedDict, runtime_checkable
 
 from marshmallow import Schema
 from msgspec import Struct, field
@@ -86,6 +86,15 @@ Gate = Callable[[Call, World], None]
 """Raises a failure if the caller may not use the operation: early access, allowlist, feature."""
 Rules = Callable[[Mapping[str, Any], Call, World, Settings], Iterable[tuple[str, str]]]
 """Checks valid parameters further; returns pairs of name and fault."""
+
+
+@runtime_checkable
+class PathRules(Protocol):
+    """Rules that tell the patterns of those parameters of the path that they check."""
+
+    @property
+    def path_patterns(self) -> Mapping[str, re.Pattern[str]]:
+        """The pattern of each, which matches the whole of it."""
 
 
 class Location(Enum):

@@ -2,9 +2,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mock_platform.api.served import SPEC_SENTENCES
+from mock_platform.api.oauth.tester_access import credentials
+from mock_platform.api.served import OPERATIONS, SPEC_SENTENCES
+from mock_platform.control.examples import sample
 from mock_platform.core.assumptions import find_sentence
-from tests.support import Sandbox
+from mock_platform.core.envelope import Lines
+from tests.support import Sandbox, sandbox
+from tests.test_kept_worlds import NOON
 
 _COPIES = Path(__file__).parents[1] / "spec"
 INTRODUCTIONS = (
@@ -43,3 +47,28 @@ def test_the_page_shows_the_sentence(box: Sandbox) -> None:
     assert f"<q>{sentence}</q>" in page
     listed = box.client.get("/_mock/assumptions").get_json()["assumptions"]
     assert sentence == next(e for e in listed if e["id"] == "replay.window")["completes"]
+
+
+def test_what_answers_rest_on_is_declared() -> None:
+    """Each assumption of an answer is one of its operation, or of all: then none declares it."""
+    box = sandbox(limits="off", freeze=NOON)
+    known = credentials(box.world)
+    listed = {each: {one.id for one in each.all_assumptions} for each in OPERATIONS}
+    of_some = set().union(*listed.values())
+    missing = set()
+    for operation, declared in listed.items():
+        if isinstance(operation.returns, Lines):
+            continue
+        try:
+            asked = sample(operation, known)
+        except LookupError:
+            continue
+        answer = box.client.open(
+            asked.path, method=asked.method, headers=asked.headers, data=asked.body
+        )
+        if operation.method != "GET":
+            box.world.reset()  # it may have ended the credentials
+        named = answer.headers.get("X-Mock-Assumptions", "").split(",")
+        if answer.status_code < 300:
+            missing |= {(operation.id, each) for each in named if each in of_some - declared}
+    assert set() == missing

@@ -13,6 +13,7 @@ from mock_platform.api.v2.lists import lists_of_users, operations, records
 from mock_platform.api.v2.objects import answers, older_forms, post_view
 from mock_platform.api.v2.objects.relations import Relation
 from mock_platform.api.v2.pages import NUMBERS
+from mock_platform.api.v2.usage.counting import COUNTED_ONCE
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import NumericFailure
@@ -231,7 +232,8 @@ OPERATIONS = (
       for kind, edge, name in (("members", records.LIST_MEMBERS, "member"),
                                ("subscribers", records.LIST_FOLLOWERS, "follower"))),
     _read("GET lists/statuses", list_posts, "List the posts of a list's members", objects.POSTS,
-          add_fields(OneListQuery, older.PostRangeQuery), rates=(900, 900)),
+          add_fields(OneListQuery, older.PostRangeQuery), rates=(900, 900),
+          may_assume=(COUNTED_ONCE,)),
     _of_user("GET lists/list", list_all, "List all lists of a user", older.Listing(OlderList),
              add_fields(older.OneUserQuery, reverse=older.Switch(load_default=False)),
              rates=(15, 15)),

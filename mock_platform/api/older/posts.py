@@ -17,6 +17,7 @@ from mock_platform.api.v2.media.operations import PIXEL
 from mock_platform.api.v2.objects import answers, post_view, relations
 from mock_platform.api.v2.pages import USERS
 from mock_platform.api.v2.posts import creation, named_posts
+from mock_platform.api.v2.usage.counting import COUNTED_ONCE
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import NO_AUTH
 from mock_platform.core.call import Call
@@ -372,8 +373,12 @@ _POST, _OTHERS_POST, _NOT_LIKED = (f"178990000000000000{number}" for number in (
 _UPDATES = v2.limit_users("statuses/update", 300, 10_800)
 _NAMED = (objects.POST_FORMS, named_posts.NAMED_POSTS)
 _TimelineQuery = add_fields(older.PostRangeQuery, exclude_replies=Switch(load_default=False))
-_declare = partial(older.declare, facts=(objects.POST_FORMS,))
-_of_user = partial(older.declare_of_user, facts=(objects.POST_FORMS,))
+_declare = partial(older.declare, facts=(objects.POST_FORMS,), may_assume=(COUNTED_ONCE,))
+_of_user = partial(
+    older.declare_of_user,
+    facts=(objects.POST_FORMS,),
+    may_assume=(older.NOT_AUTHORIZED, COUNTED_ONCE),
+)
 _write = partial(older.declare, returns=OlderPost, facts=_NAMED, errors="144 179")
 _like = partial(_write, params=_NamedPost, facts=(*_NAMED, PRIVATE_LIKES))
 OPERATIONS = (

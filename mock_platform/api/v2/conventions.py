@@ -360,45 +360,58 @@ def require_record(
 ID = re.compile(r"[0-9]{1,19}", re.ASCII)
 
 
-def check_path(*ids: str, text: str = "is not valid", **others: re.Pattern[str]) -> Rules:
+class PathRule(Struct, frozen=True):
+    """The rule that parameters of the path match their patterns.
+
+    One of them may have to be the caller's `own` id; `further` rules may follow.
+    """
+
+    path_patterns: Mapping[str, re.Pattern[str]]
+    text: str = "is not valid"
+    own: str | None = None
+    further: Rules | None = None
+
+    def continue_with(self, further: Rules) -> PathRule:
+        """Return this rule with further ones behind it."""
+        return replace(self, further=further)
+
+    def __call__(
+        self, params: Mapping[str, Any], call: Call, world: World, settings: Settings
+    ) -> Iterator[tuple[str, str]]:
+        """Yield the parameters that break the rule, each with what is wrong with it."""
+        for name, pattern in self.path_patterns.items():
+            value = call.path_params[name]
+            if name == self.own:
+                own = get_user_id(call)
+                text = f"must be the same as the authenticating user [{own}]"
+                is_right = value == own
+            else:
+                text = self.text
+                is_right = pattern.fullmatch(value) is not None
+            if not is_right:
+                yield name, f"The `{name}` query parameter value [{value}] {text}"
+        if self.further is not None:
+            yield from self.further(params, call, world, settings)
+
+
+def check_path(*ids: str, text: str = "is not valid", **others: re.Pattern[str]) -> PathRule:
     """Return the rule that parameters of the path are ids, and others match their patterns.
 
     `text` is the end of its refusal.
     """
-    patterns = dict.fromkeys(ids, ID) | others
-
-    def find_faults(
-        _params: Mapping[str, Any], call: Call, _world: World, _settings: Settings
-    ) -> Iterator[tuple[str, str]]:
-        for name, pattern in patterns.items():
-            value = call.path_params[name]
-            if not pattern.fullmatch(value):
-                yield name, f"The `{name}` query parameter value [{value}] {text}"
-
-    return find_faults
+    return PathRule(dict.fromkeys(ids, ID) | others, text)
 
 
 find_id_faults = check_path("id")
 """Finds what is wrong with the id in the path."""
 
 
-def check_self(name: str = "id", *others: str) -> Rules:
+def check_self(name: str = "id", *others: str) -> PathRule:
     """Return the rule that a parameter of the path is the id of the user who calls.
 
     `others` are further parameters of the path that are ids.
     """
-    find_other_faults = check_path(*others)
-
-    def find_faults(
-        params: Mapping[str, Any], call: Call, world: World, settings: Settings
-    ) -> Iterator[tuple[str, str]]:
-        value, own = call.path_params[name], get_user_id(call)
-        if value != own:
-            text = f"must be the same as the authenticating user [{own}]"
-            yield name, f"The `{name}` query parameter value [{value}] {text}"
-        yield from find_other_faults(params, call, world, settings)
-
-    return find_faults
+    return PathRule(dict.fromkeys((name, *others), ID), own=name)
 
 
 def forbid(

@@ -16,13 +16,18 @@ from mock_platform.core.assumptions import Assumption, find_sentence
 from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.auth.oauth2 import SCOPES
 from mock_platform.core.call import FORM, MULTIPART, Call
-from mock_platform.core.description.schemas import FAILURE_SCHEMAS, Converter, problem_schemas
+from mock_platform.core.description.schemas import (
+    FAILURE_SCHEMAS,
+    Converter,
+    anchor_pattern,
+    problem_schemas,
+)
 from mock_platform.core.description.views import HERE, RECORDED, JsonObject
 from mock_platform.core.envelope import Configurable, Flat
 from mock_platform.core.failures.codes import phrase
 from mock_platform.core.failures.rendering import render
 from mock_platform.core.jsonio import dumps, loads
-from mock_platform.core.operation import Location, Operation, Origin
+from mock_platform.core.operation import Location, Operation, Origin, PathRules
 from mock_platform.core.original_names.exchange import Translator
 from mock_platform.core.pipeline import WRITES, possible_failures
 from mock_platform.settings import Settings
@@ -304,8 +309,7 @@ class _Writer:
         """Add an operation under each of its paths."""
         described = self._operation(operation)
         self._schemes.update(operation.auth.schemes)
-        form = operation.path_form
-        forms = {} if form is None else self._converter.properties(form)
+        forms = self._describe_path(operation)
         for prefix in self._prefixes(operation):
             for path in (operation.path, *operation.also):
                 entry = dict(described)
@@ -320,6 +324,16 @@ class _Writer:
                     entry["operationId"] = f"sandbox.{operation.id}"
                 methods = _QuicklyCopied({operation.method.lower(): entry})
                 self._spec.path(prefix + template_path(path), operations=methods)
+
+    def _describe_path(self, operation: Operation) -> Mapping[str, JsonObject]:
+        """Return the schemas of those parameters of the path that do not take any text."""
+        rules: object = operation.rules
+        form = operation.path_form
+        described: JsonObject = {}
+        if isinstance(rules, PathRules):
+            for name, pattern in rules.path_patterns.items():
+                described[name] = {"type": "string", "pattern": anchor_pattern(pattern.pattern)}
+        return described | ({} if form is None else self._converter.properties(form))
 
     def _prefixes(self, operation: Operation) -> Sequence[str]:
         """Return the addresses of an operation: the plain one, and that of the sandbox."""

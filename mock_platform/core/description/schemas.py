@@ -201,7 +201,7 @@ def _special(_converter: Any, field: fields.Field[Any], **_kwargs: Any) -> JsonO
         described["minItems"] = 1  # an empty text is a list of one empty value
     for check in field.validators:
         if isinstance(check, Pattern):
-            described["pattern"] = _anchor_pattern(str(check.regex.pattern))
+            described["pattern"] = anchor_pattern(str(check.regex.pattern))
     own = getattr(field, "json_schema", None)
     return described if own is None else described | own()
 
@@ -215,8 +215,8 @@ def _describe_comma_list(_converter: Any, field: fields.Field[Any], **_kwargs: A
     return {"explode": False, "style": "form"} if isinstance(field, CommaList) else {}
 
 
-def _anchor_pattern(pattern: str) -> str:
-    """Our patterns match the whole text, those of JSON Schema any part of it."""
+def anchor_pattern(pattern: str) -> str:
+    """Return a pattern for JSON Schema: ours match the whole text, those any part of it."""
     if pattern.startswith("^") and pattern.endswith("$"):
         return pattern
     return f"^(?:{pattern})$" if "|" in pattern else f"^{pattern}$"

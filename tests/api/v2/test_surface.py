@@ -98,6 +98,40 @@ def test_other_kinds_are_refused(box: Sandbox, operation: Operation) -> None:
         )
 
 
+def test_parameters_of_paths(document: Mapping[str, Any]) -> None:
+    """Each id in a path is described by its form, so that tools do not make up others."""
+    free = {
+        (name, each["name"])
+        for name, described in document.items()
+        for each in described.get("parameters", ())
+        if each["in"] == "path" and each["schema"] == {"type": "string"}
+    }
+    keys = {"POST /2/compliance/jobs/:/upload/:", "PUT /2/compliance/jobs/:/upload/:"}
+    assert {name for name, _ in free} == {*keys, "GET /2/compliance/jobs/:/download/:"}
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "pattern"),
+    [
+        ("GET /2/users/:", "id", "^[0-9]{1,19}$"),
+        ("GET /2/users/by/username/:", "username", "^[A-Za-z0-9_]{1,15}$"),
+        ("DELETE /2/users/:/following/:", "target_user_id", "^[0-9]{1,19}$"),
+        ("GET /2/spaces/:", "id", "^[a-zA-Z0-9]{1,13}$"),
+        ("GET /2/users/:/timelines/reverse_chronological", "id", "^[0-9]{1,19}$"),
+        ("PUT /2/webhooks/:", "webhook_id", "^[0-9]{1,19}$"),
+        ("POST /2/media/upload/:/append", "id", "^[0-9]{1,19}$"),
+    ],
+)
+def test_patterns_of_paths(document: Mapping[str, Any], path: str, name: str, pattern: str) -> None:
+    """The patterns are those of the public description."""
+    [schema] = [
+        each["schema"]
+        for each in document[path]["parameters"]
+        if (each["in"], each["name"]) == ("path", name)
+    ]
+    assert pattern == schema["pattern"]
+
+
 NEW = [each for each in SERVED if each.origin.value == "public fact" and shape(each) in ROWS]
 _BOUNDS = ("minimum", "maximum", "minItems", "maxItems", "default", "enum")
 

@@ -31,6 +31,7 @@ from mock_platform.api.v2.conventions import (
     forbid,
     get_app,
     get_user_id,
+    make_id_field,
     wrap_data,
 )
 from mock_platform.api.v2.objects.older_forms import LONG_TEXT
@@ -42,7 +43,7 @@ from mock_platform.api.v2.webhooks.event_log import (
     check_window,
     create_job,
 )
-from mock_platform.api.v2.webhooks.validation import NAMED_FAILURES, find_own_webhook
+from mock_platform.api.v2.webhooks.validation import NAMED_FAILURES, WebhookPath, find_own_webhook
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.auth.authenticate import BEARER, Auth
 from mock_platform.core.call import Call
@@ -255,6 +256,12 @@ def replay(call: Call, world: World) -> dict[str, Any]:
     }
 
 
+class SubscriberPath(WebhookPath):
+    """The webhook and the subscribed user that a path names."""
+
+    user_id = make_id_field("a user id of ")
+
+
 _REPLAY = "/2/account_activity/replay/webhooks/:webhook_id/subscriptions/all"
 _ALL = "/2/account_activity/webhooks/:webhook_id/subscriptions/all"
 _declare = partial(
@@ -263,6 +270,7 @@ _declare = partial(
     since=find_release("account-activity").effective,
     auth=BEARER,
     limit=500,
+    path_form=SubscriberPath,
     assumptions=(SUBSCRIPTION_SHAPES,),
     may_assume=(NAMED_FAILURES,),
 )
@@ -326,6 +334,7 @@ OPERATIONS = (
         id="account_activity.replay",
         method="POST",
         path=_REPLAY,
+        path_form=SubscriberPath,
         handler=replay,
         summary="Create a replay job for a webhook (retired)",
         spec="A, Versioning: 2026-03-20",

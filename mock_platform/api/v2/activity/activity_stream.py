@@ -16,8 +16,13 @@ from mock_platform.api.v2.activity.activities import (
     is_for_app,
     make_lines,
 )
-from mock_platform.api.v2.conventions import declare_named, wrap_data
-from mock_platform.api.v2.objects.object_types import INCLUDES
+from mock_platform.api.v2.conventions import declare_named
+from mock_platform.api.v2.objects.object_types import (
+    INCLUDES,
+    PARTIAL_ERROR,
+    USER_OBJECT,
+    ObjectType,
+)
 from mock_platform.api.v2.release_history import date_names
 from mock_platform.api.v2.streams.endpoint import StreamEndpoint, WindowQuery, find_window_faults
 from mock_platform.api.v2.streams.open_streams import OPENING, open_stream
@@ -28,6 +33,7 @@ from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Lines
 from mock_platform.core.fields import Json, Nested, Text
+from mock_platform.core.schema import Schema
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.store.errors import StoreError
 from mock_platform.world.store.interface import Record
@@ -55,16 +61,25 @@ def _count_and_make_lines(
 ACTIVITY_STREAM = StreamEndpoint(
     STREAM, connections=2, concerns=is_for_app, make_lines=_count_and_make_lines
 )
-ActivityLine = wrap_data(
-    "ActivityLine",
-    "_Event",
-    event_uuid=Text(required=True),
-    filter=Nested(ActivityFilter, required=True),
-    event_type=Text(required=True),
-    tag=Text(),
-    payload=Json(required=True),
-    includes=INCLUDES.one(),
-)
+# The events of a post that was deleted have its author one level deeper.
+_INCLUDED_USER = ObjectType("IncludedUser", USER_OBJECT.keys, beside={"data": USER_OBJECT})
+_INCLUDED = ObjectType("ActivityIncludes", {**INCLUDES.keys, "users": [_INCLUDED_USER]})
+
+
+class _Event(Schema):
+    event_uuid = Text(required=True)
+    filter = Nested(ActivityFilter, required=True)
+    event_type = Text(required=True)
+    tag = Text()
+    payload = Json(required=True)
+    includes = _INCLUDED.one()
+
+
+class ActivityLine(Schema):
+    """A line: an event, or why the stream ended."""
+
+    data = Nested(_Event)
+    errors = PARTIAL_ERROR.several()
 
 
 def open_(call: Call, world: World) -> Stream:

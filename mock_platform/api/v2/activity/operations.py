@@ -18,7 +18,14 @@ from mock_platform.api.v2.activity.activities import (
     make_topic,
     takes_direction,
 )
-from mock_platform.api.v2.conventions import ANY_CALLER, declare_named, forbid, get_app, wrap_data
+from mock_platform.api.v2.conventions import (
+    ANY_CALLER,
+    declare_named,
+    forbid,
+    get_app,
+    make_id_field,
+    wrap_data,
+)
 from mock_platform.api.v2.pages import TOKEN_PAGES, PageMeta, TokenPageQuery, show_list, take_page
 from mock_platform.api.v2.release_history import (
     DIRECTED_SINCE,
@@ -354,9 +361,20 @@ def _is_same(record: Record, params: Mapping[str, Any]) -> bool:
     )
 
 
+class SubscriptionPath(Schema):
+    """The subscription that a path names; one that the app does not have is refused alike."""
+
+    subscription_id = make_id_field("a subscription id of ")
+
+
 _ONE = "/2/activity/subscriptions/:subscription_id"
 _declare = partial(
-    declare_named, spec="Events", auth=BEARER, limit=500, assumptions=(ACTIVITY_SHAPES,)
+    declare_named,
+    spec="Events",
+    auth=BEARER,
+    limit=500,
+    path_form=SubscriptionPath,
+    assumptions=(ACTIVITY_SHAPES,),
 )
 OPERATIONS = (
     _declare(

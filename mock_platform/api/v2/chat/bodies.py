@@ -138,15 +138,13 @@ class ChatReadMark(Schema):
 def _find_faults(
     params: Mapping[str, Any],
     call: Call,
-    world: World,
-    settings: Settings,
+    _world: World,
+    _settings: Settings,
     *,
     signatures: int,
     needed: tuple[str, ...] = (),
 ) -> Iterator[tuple[str, str]]:
-    """Find a wrong id in the path, and what the description calls optional although it is not."""
-    if "id" in call.path_params:
-        yield from find_id_faults(params, call, world, settings)
+    """Find what is missing although the description calls it optional."""
     for name in needed:
         if name not in call.sent:
             yield name, f"{name} is required"
@@ -157,10 +155,12 @@ def _find_faults(
         yield "action_signatures", f"action_signatures needs {signatures}, got {len(given)}"
 
 
-find_keys_faults: Rules = partial(_find_faults, signatures=1)
+find_keys_faults = find_id_faults.continue_with(partial(_find_faults, signatures=1))
 find_group_faults: Rules = partial(_find_faults, signatures=2)
-find_members_faults: Rules = partial(
-    _find_faults,
-    signatures=2,
-    needed=("conversation_key_version", "conversation_participant_keys"),
+find_members_faults = find_id_faults.continue_with(
+    partial(
+        _find_faults,
+        signatures=2,
+        needed=("conversation_key_version", "conversation_participant_keys"),
+    )
 )

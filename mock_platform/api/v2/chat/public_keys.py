@@ -148,10 +148,9 @@ def create(call: Call, world: World) -> dict[str, Any]:
 
 
 def find_version_faults(
-    params: Mapping[str, Any], call: Call, world: World, settings: Settings
+    params: Mapping[str, Any], _call: Call, _world: World, _settings: Settings
 ) -> Iterator[tuple[str, str]]:
     """Find a version that is missing although the server is not to make one."""
-    yield from check_self()(params, call, world, settings)
     if params.get("version") == "" and not params.get("generate_version"):
         yield "version", "version is needed without generate_version"
 
@@ -234,7 +233,7 @@ OPERATIONS = (
         "Add public keys",
         gates=(require_write_permission,),
         params=NewPublicKey,
-        rules=find_version_faults,
+        rules=check_self().continue_with(find_version_faults),
         returns=NewKeyAnswer,
         auth=Auth(ANY_USER, scopes=("dm.write", "post.read", "users.read")),
         since=start_on("2026-02-06"),

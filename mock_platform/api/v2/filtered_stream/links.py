@@ -28,7 +28,7 @@ from mock_platform.api.v2.release_history import find_release, is_in_force
 from mock_platform.api.v2.search.subjects import Subject, make_object_subject, make_subject
 from mock_platform.api.v2.usage.counting import count_posts
 from mock_platform.api.v2.webhooks.event_log import log_event
-from mock_platform.api.v2.webhooks.validation import find_own_webhook, make_refusal
+from mock_platform.api.v2.webhooks.validation import WebhookPath, find_own_webhook, make_refusal
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
@@ -352,6 +352,7 @@ _declare = partial(
     since=find_release("filtered-stream-webhooks").effective,
     auth=BEARER,
     limit=450,
+    path_form=WebhookPath,
     errors=("invalid-request", "client-forbidden"),
     assumptions=(LINK_SHAPES,),
     may_assume=(MUST_BE_ENROLLED,),

@@ -120,10 +120,10 @@ class _MatchingRule(Schema):
 
 
 class PostLine(ObjectAnswer):
-    """A line of the filtered stream: a post with all rules that match it."""
+    """A line of the filtered stream: a post with all rules that match it, or why it ended."""
 
     data = POST_OBJECT.one()
-    matching_rules = ListOf(Nested(_MatchingRule), required=True)
+    matching_rules = ListOf(Nested(_MatchingRule))
 
 
 def open_(call: Call, world: World) -> Stream:
@@ -189,7 +189,7 @@ class NewRule(Schema):
 class RulesToDelete(Schema):
     """Rules to delete: their ids, or their values."""
 
-    ids = ListOf(Text(), least=1, most=MOST_AT_ONCE)
+    ids = ListOf(make_id_field("a rule id of "), least=1, most=MOST_AT_ONCE)
     values = ListOf(Text(), least=1, most=MOST_AT_ONCE)
 
 

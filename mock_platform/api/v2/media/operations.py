@@ -193,14 +193,6 @@ def find_upload_faults(
         yield from _find_image_faults(params)
 
 
-def find_append_faults(
-    params: Mapping[str, Any], call: Call, world: World, settings: Settings
-) -> Iterator[tuple[str, str]]:
-    """Find what is wrong with a segment, or with the id of its upload."""
-    yield from find_id_faults(params, call, world, settings)
-    yield from find_segment_faults(params, call, world, settings)
-
-
 def find_initialize_faults(
     params: Mapping[str, Any], _call: Call, _world: World, _settings: Settings
 ) -> Iterator[tuple[str, str]]:
@@ -385,7 +377,7 @@ OPERATIONS = (
         append,
         "Add a segment to an upload",
         params=AppendBody,
-        rules=find_append_faults,
+        rules=find_id_faults.continue_with(find_segment_faults),
         example=Example(
             path={"id": "1991204475120123950"}, json={"media": PIXEL, "segment_index": 1}
         ),

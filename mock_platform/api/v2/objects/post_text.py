@@ -60,11 +60,14 @@ _LIGHT = "\u0000-\u10ff\u2000-\u200d\u2010-\u201f\u2032-\u2037"
 _ALL_LIGHT = re.compile(f"[{_LIGHT}]+")
 _EMOJI = re.compile(
     "[\U0001f1e6-\U0001f1ff]{2}"
+    "|[0-9#*]\ufe0f?\u20e3"
+    "|[\u00a9\u00ae]\ufe0f"
     "|[\u203c-\u3299\U0001f000-\U0001faff]"
     "(?:[\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f])*"
-    "(?:\u200d[\u2640-\u27ff\U0001f000-\U0001faff][\ufe0f\U0001f3fb-\U0001f3ff]*)*"
+    "(?:\u200d[\u2190-\u21ff\u2600-\u27ff\u2b00-\u2bff\U0001f000-\U0001faff]"
+    "[\ufe0f\U0001f3fb-\U0001f3ff]*)*"
 )
-"""A flag, or an emoji with the parts that are joined to it: together they count as two."""
+"""A flag, a key, or an emoji with the parts that are joined to it: together they count as two."""
 
 
 class Links(Struct, frozen=True):

@@ -77,10 +77,11 @@ BLOCK_TYPES = (
 _NEEDED = {"post": "post_id", "link": "url", "image": "media_items"}
 ENTITY_TYPES = (*_NEEDED, "divider", "emoji", "latex", "markdown")
 MUTABILITIES = ("immutable", "mutable", "segmented")
+STYLES = ("bold", "italic", "strikethrough")
 
 
 class _Range(Schema):
-    length = Integer(low=1, required=True)
+    length = Integer(low=0, required=True)
     offset = Integer(low=0, required=True)
 
 
@@ -89,13 +90,13 @@ class _EntityRange(_Range):
 
 
 class _StyleRange(_Range):
-    style = Text(required=True, min_length=1)
+    style = Choice(STYLES, required=True)
 
 
 class _TextRange(Schema):
-    from_index = Integer(low=0)
-    to_index = Integer(low=0)
-    text = Text()
+    from_index = Integer(low=0, required=True)
+    to_index = Integer(low=0, required=True)
+    text = Text(required=True)
 
 
 class _BlockData(Schema):
@@ -118,7 +119,7 @@ class ArticleBlock(Schema):
 
 class _MediaItem(Schema):
     media_id = make_id_field("a media id of ", required=True)
-    media_category = Choice(tuple(CATEGORIES))
+    media_category = Choice(tuple(CATEGORIES), required=True)
 
 
 class _EntityData(Schema):

@@ -105,12 +105,9 @@ class TimelinePage(ObjectAnswer):
 
 
 def find_time_faults(
-    params: Mapping[str, Any], call: Call, world: World, settings: Settings
+    params: Mapping[str, Any], _call: Call, _world: World, _settings: Settings
 ) -> Iterator[tuple[str, str]]:
-    """Find what is wrong with the id in the path and with the times."""
-    is_home = call.operation == "timelines.home"
-    find = check_self() if is_home else find_id_faults
-    yield from find(params, call, world, settings)
+    """Find what is wrong with the times."""
     yield from find_order_faults(params)
 
 
@@ -221,7 +218,7 @@ _declare = partial(
     declare_public,
     auth=Auth(ANY_CALLER, scopes=("post.read", "users.read")),
     params=MentionsQuery,
-    rules=find_time_faults,
+    rules=find_id_faults.continue_with(find_time_faults),
     returns=TimelinePage,
     errors=("invalid-request", "resource-not-found", "usage-capped"),
     assumptions=(TIMELINE_SHAPES, TIMELINE_POSTS, FIELD_SELECTION, TOKEN_FORMS),
@@ -250,6 +247,7 @@ OPERATIONS = (
         list_home,
         "List the posts of those whom the caller follows",
         params=HomeQuery,
+        rules=check_self().continue_with(find_time_faults),
         auth=Auth(ANY_USER, scopes=("post.read", "users.read")),
         limit=Rates(user=180),
         errors=("invalid-request", "usage-capped"),

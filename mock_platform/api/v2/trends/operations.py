@@ -112,6 +112,12 @@ class PersonalTrendsAnswer(Schema):
     data = ListOf(Nested(PersonalTrend))
 
 
+class PlacePath(Schema):
+    """The place that a path names."""
+
+    woeid = Integer(low=-_LARGEST_WOEID, high=_LARGEST_WOEID - 1)
+
+
 def _find_faults(
     _params: Mapping[str, Any], call: Call, _world: World, _settings: Settings
 ) -> Iterator[tuple[str, str]]:
@@ -163,6 +169,7 @@ OPERATIONS = (
         list_of_place,
         "List the trends of a place",
         params=PlaceTrendsQuery,
+        path_form=PlacePath,
         rules=_find_faults,
         returns=PlaceTrendsAnswer,
         auth=Auth(("bearer", "oauth2")),

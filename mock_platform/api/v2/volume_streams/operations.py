@@ -21,7 +21,6 @@ from mock_platform.api.v2.conventions import (
     declare_public,
     get_app,
     require_enterprise,
-    wrap_data,
 )
 from mock_platform.api.v2.filtered_stream.links import is_of_post, show_posted
 from mock_platform.api.v2.objects.answers import (
@@ -62,7 +61,15 @@ from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Lines
 from mock_platform.core.failures.errors import ProblemFailure
-from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Text
+from mock_platform.core.fields import (
+    Choice,
+    CommaList,
+    Instant,
+    Integer,
+    ListOf,
+    Nested,
+    Text,
+)
 from mock_platform.core.operation import Operation
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
@@ -98,7 +105,7 @@ VOLUME_CONNECTIONS = expectation(
 )
 LIKE_FIELDS_SHOWN = expectation(
     "volume-streams.likes",
-    "A like has id, created_at, liked_post_id, post_author_id and timestamp_ms; with "
+    "A like has id, created_at, liked_post_id, post_author_id and timestamp_ms, a number; with "
     "like_with_post_author.fields its id, and what was named: liked_post_author_id selects "
     "post_author_id too.",
 )
@@ -149,17 +156,20 @@ class PublicPostLine(ObjectAnswer):
     data = POST_OBJECT.one()
 
 
-LikeLine = wrap_data(
-    "LikeLine",
-    "_StreamedLike",
-    id=Text(required=True),
-    created_at=Instant(millis=True),
-    liked_post_id=Text(),
-    post_author_id=Text(),
-    liked_post_author_id=Text(),
-    timestamp_ms=Integer(),
-    attachments_media_keys=ListOf(Text()),
-)
+class _StreamedLike(Schema):
+    id = Text(required=True)
+    created_at = Instant(millis=True)
+    liked_post_id = Text()
+    post_author_id = Text()
+    liked_post_author_id = Text()
+    timestamp_ms = Integer()
+    attachments_media_keys = ListOf(Text())
+
+
+class LikeLine(ObjectAnswer):
+    """A line: a public like, and what it refers to."""
+
+    data = Nested(_StreamedLike)
 
 
 class Volume(Struct, frozen=True):
@@ -274,6 +284,12 @@ def _make_post_lines(
         yield show_posted(world, activity, selection, base_url)
 
 
+def _read_number(value: Any) -> Any:
+    """Return a number that was text; anything else, which a given payload may have, as it is."""
+    is_number = isinstance(value, str) and value.isascii() and value.isdigit()
+    return int(value) if is_number else value
+
+
 def _make_like_lines(
     selection: Selection,
     base_url: str,
@@ -286,7 +302,13 @@ def _make_like_lines(
     post = world.store.get("posts", like.get("liked_post_id") or "")
     author_id = like.get("liked_post_author_id")
     keys = None if post is None else post["_media_keys"] or None
-    whole = {**like, "post_author_id": author_id, "attachments_media_keys": keys}
+    whole = {
+        **like,
+        "post_author_id": author_id,
+        "attachments_media_keys": keys,
+        # Activities have it as text.
+        "timestamp_ms": _read_number(like.get("timestamp_ms")),
+    }
     named = {*params.get("like_fields", ()), *params.get("older_like_fields", ())}
     named |= selection.expansions & set(LIKE_FIELDS) if named else set()
     if "liked_post_author_id" in named:

@@ -26,6 +26,7 @@ from mock_platform.api.v2.webhooks.validation import (
     WEBHOOK_CAP,
     WEBHOOK_SHAPES,
     WEBHOOK_VALIDITY,
+    WebhookPath,
     add_webhook,
     delete_webhook,
     find_address_faults,
@@ -193,6 +194,7 @@ _declare = partial(
     since=find_release("account-activity").effective,
     auth=APP_OR_USER,
     limit=450,
+    path_form=WebhookPath,
 )
 OPERATIONS = (
     _declare(

@@ -24,6 +24,13 @@ from mock_platform.world.clock import parse_instant, wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
+
+class WebhookPath(Schema):
+    """The webhook that a path names; one that the app does not have is refused alike."""
+
+    webhook_id = make_id_field("a webhook id of ")
+
+
 WEBHOOK_SHAPES = public_fact(
     "webhooks.shapes",
     "The endpoints that create, list, validate and delete webhooks have their public shapes; the "

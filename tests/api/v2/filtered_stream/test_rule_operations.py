@@ -254,6 +254,8 @@ class TestFaults:
             ("?delete_all=true&dry_run=true", {}, "delete_all cannot be used with dry_run"),
             ("", {"add": []}, SCHEMA),
             ("", {"add": [{"tag": "x"}]}, SCHEMA),
+            ("", {"delete": {"ids": ["1", "cat"]}}, SCHEMA),
+            ("", {"delete": {"ids": ["1" * 20]}}, SCHEMA),
         ],
     )  # fmt: skip
     def test_body(self, client: Client, query: str, body: dict[str, Any], message: str) -> None:

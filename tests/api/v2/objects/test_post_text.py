@@ -19,7 +19,10 @@ from tests.support import BEARER, NORTHBIKE, Sandbox, body_of, sandbox
      ("https://a-very-long-address.example/with/a/path?and=query", 23),
      ("see https://a.example.", 28), ("\U0001f600", 2), ("\U0001f1f5\U0001f1f9", 2),
      ("\U0001f468\u200d\U0001f469\u200d\U0001f467", 2), ("\U0001f44d\U0001f3fd", 2),
-     ("\u2764\ufe0f", 2), ("\u201cquoted\u201d", 8)],
+     ("\u2764\ufe0f", 2), ("\u201cquoted\u201d", 8),
+     ("1\ufe0f\u20e3", 2), ("#\u20e3", 2), ("12 #*", 5), ("\u00a9\ufe0f", 2), ("\u00a9", 1),
+     ("\U0001f3f4\u200d\u2620\ufe0f", 2), ("\U0001f408\u200d\u2b1b", 2),
+     ("\U0001f642\u200d\u2194\ufe0f", 2), ("\U0001f642\u200d\U0001f642", 2)],
 )  # fmt: skip
 def test_weighted_length(text: str, weight: int) -> None:
     """Addresses count as 23, emoji and wide characters as 2, all others as 1."""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from mock_platform.api.v2.posts.articles import BLOCK_TYPES, MUTABILITIES
+from mock_platform.api.v2.posts.articles import BLOCK_TYPES, MUTABILITIES, STYLES
 from tests.api.oauth.app_client import messages
 from tests.api.v2.media.test_operations import encode
 from tests.images import make_png
@@ -26,8 +26,13 @@ BLOCK = {
     "text": "Slow roasts", "type": "unstyled", "key": "a1",
     "data": {"hashtags": [{"from_index": 0, "to_index": 4, "text": "slow"}]},
     "entity_ranges": [{"key": "0", "offset": 5, "length": 6}],
-    "inline_style_ranges": [{"offset": 0, "length": 4, "style": "Bold"}],
+    "inline_style_ranges": [{"offset": 0, "length": 4, "style": "bold"}],
 }  # fmt: skip
+
+
+def make_item(media_id: str) -> dict[str, str]:
+    """An image of an article."""
+    return {"media_id": media_id, "media_category": "post_image"}
 
 
 def make_body(value: Any = LINK, block: Any = None, **more: Any) -> dict[str, Any]:
@@ -72,10 +77,14 @@ def test_a_draft(box: Sandbox) -> None:
         *((LINK, {"type": kind}, {}) for kind in BLOCK_TYPES),
         *((LINK | {"mutability": each}, {}, {}) for each in MUTABILITIES),
         *(
+            (LINK, {"inline_style_ranges": [{"offset": 0, "length": 4, "style": style}]}, {})
+            for style in STYLES
+        ),
+        *(
             ({"type": kind, "mutability": "immutable", "data": data}, {}, {})
             for kind, data in (
                 ("post", {"post_id": POST}), ("divider", {}), ("markdown", {"markdown": "*slow*"}),
-                ("image", {"media_items": [{"media_id": IMAGE}]}),
+                ("image", {"media_items": [make_item(IMAGE)]}),
             )
         ),
         (LINK, {"entity_ranges": [{"key": 0, "offset": 0, "length": 1}]}, {}),
@@ -91,8 +100,16 @@ def test_what_is_drafted(box: Sandbox, value: Any, block: Any, more: Any) -> Non
 @pytest.mark.parametrize("name", ["entity_ranges", "inline_style_ranges"])
 @pytest.mark.parametrize(
     ("offset", "length", "accepted"),
-    [(0, 11, True), (10, 1, True), (0, 12, False), (11, 1, False), (-1, 2, False), (0, 0, False)],
-)
+    [
+        (0, 11, True),
+        (10, 1, True),
+        (0, 12, False),
+        (11, 1, False),
+        (-1, 2, False),
+        (0, 0, True),
+        (0, -1, False),
+    ],
+)  # fmt: skip
 def test_ranges(box: Sandbox, name: str, offset: int, length: int, accepted: bool) -> None:
     """A range lies within the text of its block."""
     ranges: Any = BLOCK[name]
@@ -109,9 +126,9 @@ ENTITIES = [
     ("post", {}, ".data.post_id is required for type post"),
     ("link", {}, ".data.url is required for type link"),
     ("image", {}, ".data.media_items is required for type image"),
-    ("image", {"media_items": [{"media_id": "7"}]},
+    ("image", {"media_items": [make_item("7")]},
      ".data.media_items: the user has no media with the id 7"),
-    ("image", {"media_items": [{"media_id": VIDEO}]},
+    ("image", {"media_items": [make_item(VIDEO)]},
      f".data.media_items: {VIDEO} is a video; an image or a GIF is needed"),
 ]  # fmt: skip
 REFUSED = [
@@ -124,6 +141,17 @@ REFUSED = [
     refuse("another type of entity", json=make_body(LINK | {"type": "video"}), messages=["type"]),
     refuse("another mutability", json=make_body(LINK | {"mutability": "fixed"}),
            messages=["mutability"]),
+    refuse("another style",
+           json=make_body(block={"inline_style_ranges": [
+               {"offset": 0, "length": 4, "style": "Bold"}]}),
+           messages=["style"]),
+    refuse("a hashtag without its place and text",
+           json=make_body(block={"data": {"hashtags": [{}]}}),
+           messages=["from_index", "to_index", "text"]),
+    refuse("an image without a category",
+           json=make_body({"type": "image", "mutability": "immutable",
+                           "data": {"media_items": [{"media_id": IMAGE}]}}),
+           messages=["media_category"]),
     refuse("a range beyond the text", json=make_body(block={"text": "Slow"}),
            messages=[f"{BLOCK_0}.entity_ranges[0] ends at 11, and the text has 4 characters"]),
     refuse("a range of an unknown entity",

@@ -28,12 +28,12 @@ def texts(*lines: dict[str, Any]) -> list[str]:
 
 
 def like(client: Client, direction: str = "sent") -> dict[str, Any]:
-    """Let the well-known user like a post of another; the payload of the like."""
+    """Let the well-known user like a post of another; the payload of the like, as lines have it."""
     body = {"event_type": "like.create", "user_id": USER, "direction": direction}
     answer = client.desk.client.post("/_mock/events", json=body)
     assert 201 == answer.status_code, answer.text
     payload: dict[str, Any] = answer.get_json()["activity"]["payload"]
-    return payload
+    return payload | {"timestamp_ms": int(payload["timestamp_ms"])}
 
 
 def carried(client: Client) -> list[int]:
