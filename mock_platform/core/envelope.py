@@ -37,7 +37,7 @@ class Returns(Protocol):
 
     @property
     def media_type(self) -> str:
-        """The media type of a success."""
+        """The media type of a success; empty if it has no body."""
 
     @property
     def schema(self) -> type[Schema] | None:

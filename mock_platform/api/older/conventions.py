@@ -198,6 +198,8 @@ class NoContent(Schema):
 class Empty(Flat, frozen=True):
     """An answer without a body."""
 
+    media_type: str = ""
+
     def reply(self, call: Call, result: Any) -> Reply:
         """Return the reply with a status alone."""
         return Reply(self.status)

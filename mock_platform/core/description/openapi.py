@@ -361,7 +361,8 @@ class _Writer:
         success: JsonObject = {"description": operation.summary}
         data = {} if returns.schema is None else self._converter.reference(returns.schema)
         media: JsonObject = {"schema": returns.describe_body(data)}
-        success["content"] = {returns.media_type: media}
+        if returns.media_type:
+            success["content"] = {returns.media_type: media}
         if isinstance(returns, Flat) and returns.recorded_in_data:
             wrapped = {"type": "object", "required": ["data"], "properties": {"data": data}}
             media[RECORDED] = {"schema": wrapped}
