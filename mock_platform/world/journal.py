@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
+from secrets import token_hex
 from sys import getsizeof
 from typing import Any
 from weakref import WeakSet
@@ -353,8 +354,8 @@ class Journal:
         self._notes: dict[tuple[str, str], str] = {}
         self._has_reported = False
         self.dropped = 0
-        self.cleared = 0
-        """How often all entries were deleted."""
+        self.era = token_hex(8)
+        """Names the time since it was made or emptied: a position in it counts from there."""
         self.counted = 0
         """Its bytes in the common memory, until it is `closed`; use it under its lock."""
         self.closed = False
@@ -457,8 +458,8 @@ class Journal:
     def find_newer(self, position: int, limit: int) -> tuple[list[JournalEntry], int]:
         """Return the entries after a position, the newest first, and the position after them.
 
-        A position is a number of entries since the journal was cleared. At most `limit` entries,
-        so that it takes equally long however many there are.
+        A position is a number of entries since the journal was made or emptied. At most `limit`
+        entries, so that it takes equally long however many there are.
         """
         self._count_costs()
         with self._lock:
@@ -482,7 +483,7 @@ class Journal:
             self._sizes.clear()
             self._by_id.clear()
             self._bytes = self.dropped = 0
-            self.cleared += 1
+            self.era = token_hex(8)
             self._has_reported = False
         self._count_costs()
         if self._memory is not None:

@@ -275,7 +275,8 @@ def render(
 
     `form` is what the page's form shows; its status is that of the answer. Templates also have
     `root` (the path of the control plane, with the world's prefix), `world`, `now`, `frozen`,
-    `base_url`, `menu`, `here` (the path of this page below `root`), `asset`, and `said`.
+    `base_url`, `menu`, `here` (the path of this page below `root`), `back` (where a button in the
+    head returns to), `asset`, and `said`.
     """
     console: Console = current_app.extensions[KEY]
     root = root_of(request)
@@ -287,6 +288,7 @@ def render(
         {
             "root": root,
             "here": request.flask.path.removeprefix("/_mock"),
+            "back": _find_way_back(request, console),
             "menu": [
                 (title, [page for page in console.pages if page.section == title])
                 for title in SECTIONS
@@ -313,6 +315,25 @@ def render(
     return response
 
 
+def _find_way_back(request: ControlRequest, console: Console) -> str:
+    """Return this page with its query, below `/_mock`; where only forms lead, the nearest page."""
+    flask = request.flask
+    here, query = flask.path.removeprefix("/_mock"), flask.query_string.decode("latin-1")
+    if flask.method == "POST":
+        # A form that is refused is shown under its own address, which not every form shares with
+        # a page.
+        own = flask.url_rule and flask.url_rule.rule
+        rules = current_app.url_map.iter_rules()
+        if not any(rule.rule == own and "GET" in (rule.methods or ()) for rule in rules):
+            return find_nearest_page(console.pages, here)
+    return quote(here) + (f"?{query}" if query else "")
+
+
+def find_nearest_page(pages: Sequence[ConsolePage], path: str) -> str:
+    """Return the path of the entry of the navigation to which a path belongs."""
+    return next((page.path for page in pages if page.leads_to(path)), "/")
+
+
 def go(request: ControlRequest, path: str, said: str = "") -> Response:
     """Return the redirection after a form, so that a reload does not send the form again.
 
@@ -335,8 +356,12 @@ def render_refusal(request: ControlRequest, refusal: ControlRefusal) -> Response
         status=refusal.status,
         title=HTTPStatus(refusal.status).phrase,
         detail=refusal.detail,
+        base=find_base(request),
     )
     response.headers.extend(refusal.headers)
+    if "HX-Request" in request.flask.headers:
+        # The part that was to be refreshed stays where it is, with the reason in it.
+        response.headers["HX-Reswap"], response.headers["HX-Reselect"] = "innerHTML", "unset"
     return response
 
 

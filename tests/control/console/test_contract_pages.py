@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.control.console.support import show
 from tests.control.support import call
 from tests.support import Sandbox
+
+PAGE = "/console/operations/webhooks.replay"
 
 
 def test_operations_are_found_by_words(box: Sandbox) -> None:
@@ -23,11 +27,13 @@ def test_the_page_of_an_operation(box: Sandbox) -> None:
     call(box, "DELETE", "/coverage")
     box.call("POST", "/2/webhooks/replay", json={})
 
-    page = show(box, "/console/operations/webhooks.replay")
+    page = show(box, PAGE)
 
     for text in ("from_date", "import requests", "replay-conflict", "replay.window"):
         assert text in page
     assert "1 request so far" in page
+    (link,) = re.findall('href="([^"]*)">Its requests<', call(box, "GET", PAGE).text)
+    assert "POST /2/webhooks/replay" in show(box, link.removeprefix("/_mock"))
 
 
 def test_a_misspelt_operation_is_a_page(box: Sandbox) -> None:

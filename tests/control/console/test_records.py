@@ -194,3 +194,16 @@ def test_records_are_made(box: Sandbox) -> None:
 
     assert "60 users were made." == said
     assert before + 60 == box.world.store.count("users")
+
+
+def test_a_record_that_is_gone_meanwhile(box: Sandbox) -> None:
+    """What was written is not lost: it is shown in the form that creates a record."""
+    version, record = seen(box), held(box)
+    call(box, "DELETE", "/state/line_items/itttx")
+
+    answer = submit(box, ITEM, record=pretty(record | {"name": "Mine"}), seen=version)
+
+    page = refused(answer, 404)
+    assert "line_items has no record 'itttx'" in page
+    assert "New record of line_items" in page
+    assert "Mine" in page

@@ -27,6 +27,22 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   if (asked.matches("form")) window.whenReleased(() => htmx.trigger(asked, "submit"));
 });
 
+// What refreshes by itself says when it cannot.
+const showLost = (isLost) => {
+  const shown = document.getElementById("lost");
+  if (!isLost && shown) shown.remove();
+  if (!isLost || shown) return;
+  const told = document.createElement("p");
+  Object.assign(told, { id: "lost", className: "fault", role: "alert" });
+  told.textContent = "The server does not answer; what is shown here may be old.";
+  document.getElementById("content").prepend(told);
+};
+
+document.addEventListener("htmx:sendError", () => showLost(true));
+document.addEventListener("htmx:afterRequest", (event) => {
+  if (event.detail.xhr.status) showLost(false);
+});
+
 // Buttons that copy: <button data-copy="ID OF AN ELEMENT">. They are hidden without this script.
 
 document.addEventListener("click", (event) => {
