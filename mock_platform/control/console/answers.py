@@ -17,6 +17,7 @@ from flask import Response, current_app, redirect
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from msgspec import Struct, field
+from werkzeug.exceptions import RequestEntityTooLarge
 
 from mock_platform.control.refusals import ControlRefusal, as_refusal, refuse_values
 from mock_platform.control.route import ControlRequest, Route
@@ -57,12 +58,17 @@ def read_form(request: ControlRequest) -> dict[str, str]:
     """Return the values of a form by name; of several with the same name, the first.
 
     Raises:
-        RequestEntityTooLarge: It is larger than `MAX_BYTES`.
+        ControlRefusal: 413; it is larger than `MAX_BYTES`.
     """
     request.flask.max_content_length = MAX_BYTES
     # One value may be as large as the form: without this, Werkzeug allows half a megabyte.
     request.flask.max_form_memory_size = MAX_BYTES
-    return {name: value.replace("\r\n", "\n") for name, value in request.flask.form.items()}
+    try:
+        sent = request.flask.form
+    except RequestEntityTooLarge as fault:
+        text = f"A form may have at most {MAX_BYTES:,} bytes; nothing was done with this one."
+        raise ControlRefusal(413, text) from fault
+    return {name: value.replace("\r\n", "\n") for name, value in sent.items()}
 
 
 def attempt(values: Mapping[str, str], act: Callable[[], object]) -> FormState | None:
@@ -348,7 +354,12 @@ def go(request: ControlRequest, path: str, said: str = "") -> Response:
 
 
 def render_refusal(request: ControlRequest, refusal: ControlRefusal) -> Response:
-    """Return the page that says why a request was refused."""
+    """Return the page that says why a request was refused; its menu is that of a world there is."""
+    root = root_of(request)
+    try:
+        _ = request.world
+    except UnknownWorld:
+        root = f"{find_base(request)}/_mock"
     response = render(
         request,
         "refusal.html",
@@ -356,7 +367,7 @@ def render_refusal(request: ControlRequest, refusal: ControlRefusal) -> Response
         status=refusal.status,
         title=HTTPStatus(refusal.status).phrase,
         detail=refusal.detail,
-        base=find_base(request),
+        root=root,
     )
     response.headers.extend(refusal.headers)
     if "HX-Request" in request.flask.headers:

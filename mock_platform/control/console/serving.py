@@ -159,11 +159,9 @@ def add_console(app: Flask, services: Services) -> Answers:
     ids = frozenset(route.id for route in routes)
 
     def lead_to_login(response: Response) -> Response:
-        """Replace the refusals of the guard, which come before any view."""
-        refused = response.status_code in {401, 403} and current.endpoint in ids
-        unknown = response.status_code in {404, 405} and current.path.startswith(_OWN)
-        is_problem = response.mimetype == MEDIA_TYPE
-        if (refused or unknown) and is_problem and _is_browser(current):
+        """Replace refusals that no view made: of the guard, of unknown addresses, of failures."""
+        is_ours = current.endpoint in ids or current.path.startswith(_OWN)
+        if is_ours and response.mimetype == MEDIA_TYPE and _is_browser(current):
             return _replace(ControlRequest(services, current, {}, {}, None), response)
         return response
 

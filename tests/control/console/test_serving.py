@@ -9,6 +9,7 @@ import pytest
 from itsdangerous import URLSafeSerializer
 from werkzeug.test import TestResponse
 
+from mock_platform.control.console import clock
 from mock_platform.control.guard import (
     END_SESSION,
     MAX_SECONDS,
@@ -235,7 +236,9 @@ def test_a_world_that_is_gone(box: Sandbox, path: str) -> None:
 
     assert (404, "text/html") == (answer.status_code, answer.mimetype)
     assert "There is no world &#39;gone&#39;." in answer.text
-    assert 'href="/_mock/"' in answer.text
+    links = re.findall('href="([^"]*)"', answer.text)
+    assert "/_mock/console/worlds" in links
+    assert not [link for link in links if "/gone/" in link and "/assets/" not in link]
 
 
 @pytest.mark.parametrize(
@@ -299,6 +302,25 @@ def test_a_part_of_a_page_after_the_end_of_the_session(
     answer = call(locked, "GET", "/console/streams/table", headers=headers)
 
     assert f"/_mock/console/login?next={wanted}" == answer.headers["HX-Redirect"]
+
+
+def test_a_form_that_is_too_large(box: Sandbox) -> None:
+    """It is refused with a page, and as a part of one where a text is checked while it is written."""
+    form = {"text": "x" * 1_100_000, "action": "define"}
+    for path, headers in (("+new", PAGE), ("+check", {"HX-Request": "true"})):
+        answer = call(box, "POST", f"/console/scenarios/{path}", form=form, headers=OWN | headers)
+
+        assert (413, "text/html") == (answer.status_code, answer.mimetype)
+        assert "may have at most 1,048,576 bytes" in answer.text
+
+
+def test_a_failure_is_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also what is wrong in the sandbox itself is not shown as JSON to a person."""
+    monkeypatch.setattr(clock, "get_clock", lambda _: 1 / 0)
+    answer = call(sandbox(), "GET", "/console/clock", headers=PAGE)
+
+    assert (500, "text/html") == (answer.status_code, answer.mimetype)
+    assert "The sandbox itself failed (ZeroDivisionError" in answer.text
 
 
 def test_a_refused_part_of_a_page(box: Sandbox) -> None:
