@@ -368,6 +368,7 @@ def render_refusal(request: ControlRequest, refusal: ControlRefusal) -> Response
         title=HTTPStatus(refusal.status).phrase,
         detail=refusal.detail,
         root=root,
+        is_locked_out=refusal.status == HTTPStatus.UNAUTHORIZED,
     )
     response.headers.extend(refusal.headers)
     if "HX-Request" in request.flask.headers:

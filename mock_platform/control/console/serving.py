@@ -188,9 +188,12 @@ def _show_refusals(route: Route, services: Services) -> Callable[..., Response]:
 def _replace(request: ControlRequest, refused: Response) -> Response:
     """Return the login for a request without the token, or the refusal as a page."""
     if refused.status_code == 401:
-        said = "" if request.flask.method == "GET" else _NOT_DONE
+        is_part, is_sent = "HX-Request" in request.flask.headers, request.flask.method != "GET"
+        if is_part and is_sent:  # what is being written is on the page that the login would replace
+            return render_refusal(request, ControlRefusal(401, _ENDED))
+        said = _NOT_DONE if is_sent else ""
         response = go(request, f"{LOGIN}?next={quote(_find_page(request))}", said)
-        if "HX-Request" in request.flask.headers:  # a part of a page cannot show the login
+        if is_part:  # it cannot show the login
             response.headers["HX-Redirect"] = response.headers.pop("Location")
             response.status_code = 200
         return response
@@ -204,6 +207,7 @@ def _replace(request: ControlRequest, refused: Response) -> Response:
     return render_refusal(request, ControlRefusal(refused.status_code, problem["detail"]))
 
 
+_ENDED = "The session has ended. Log in on another page, then go on with this one."
 _NOT_DONE = "Nothing was done: the session had ended. Log in, and do it again."
 
 

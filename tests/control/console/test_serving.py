@@ -286,6 +286,16 @@ def test_a_form_after_the_end_of_the_session(locked: Sandbox) -> None:
     assert "Nothing was done: the session had ended." in call(locked, "GET", "/console/login").text
 
 
+def test_a_text_that_is_being_written_after_the_end_of_the_session(locked: Sandbox) -> None:
+    """It stays: the check of it says where to log in, and the login takes not its place."""
+    headers = OWN | {"HX-Request": "true"}
+    answer = call(locked, "POST", "/console/scenarios/+check", form={"text": "a"}, headers=headers)
+
+    assert 401 == answer.status_code
+    assert "HX-Redirect" not in answer.headers
+    assert 'href="/_mock/console/login" target="_blank"' in answer.text
+
+
 @pytest.mark.parametrize(
     ("shown", "wanted"),
     [
@@ -305,7 +315,7 @@ def test_a_part_of_a_page_after_the_end_of_the_session(
 
 
 def test_a_form_that_is_too_large(box: Sandbox) -> None:
-    """It is refused with a page, and as a part of one where a text is checked while it is written."""
+    """It is refused with a page, or a part of one where a text is checked while it is written."""
     form = {"text": "x" * 1_100_000, "action": "define"}
     for path, headers in (("+new", PAGE), ("+check", {"HX-Request": "true"})):
         answer = call(box, "POST", f"/console/scenarios/{path}", form=form, headers=OWN | headers)
