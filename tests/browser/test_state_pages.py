@@ -60,6 +60,7 @@ def test_watch_a_scenario(visit: Visit) -> None:
     page.get_by_role("button", name="Switch on").click()
     field = page.get_by_label("How often")
     expect(field).to_have_attribute("aria-invalid", "true")
+    expect(field).to_be_focused()
     expect(page.get_by_text("expected a whole number from 1").last).to_be_visible()
 
     page.get_by_role("link", name="Scenarios").last.click()

@@ -106,6 +106,7 @@ def show_coverage(request: ControlRequest) -> Response:
         "coverage_page.html",
         percent=found["percent"],
         totals=found["totals"],
+        where="all worlds" if world is None else f"the world {world}",
         only=only or "",
         shown=shown,
         choices=_SHOWN,

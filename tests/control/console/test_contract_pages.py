@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
 from tests.control.console.support import show
 from tests.control.support import call
@@ -34,6 +35,24 @@ def test_the_page_of_an_operation(box: Sandbox) -> None:
     assert "1 request so far" in page
     (link,) = re.findall('href="([^"]*)">Its requests<', call(box, "GET", PAGE).text)
     assert "POST /2/webhooks/replay" in show(box, link.removeprefix("/_mock"))
+
+
+def test_no_example_without_a_token(box: Sandbox) -> None:
+    """A world whose token was revoked has none that could be sent."""
+    token = call(box, "GET", "/credentials").get_json()["bearer_token"]
+    call(box, "DELETE", f"/state/tokens/{quote(token, safe='')}")
+
+    page = show(box, PAGE)
+
+    assert "This world has no record, or no token, for an example" in page
+    assert "Bearer None" not in page
+
+
+def test_credentials_for_a_shell(box: Sandbox) -> None:
+    """The command has the address of the world."""
+    call(box, "PUT", "/worlds/w1", json={})
+
+    assert "--url http://localhost/~w1)" in show(box, "/console/credentials", "w1")
 
 
 def test_a_misspelt_operation_is_a_page(box: Sandbox) -> None:
@@ -70,6 +89,15 @@ def test_coverage_shows_what_was_never_tried(box: Sandbox) -> None:
     assert "webhooks.replay" not in tried
     assert "never tried" in never
     assert "webhooks.list" not in never
+
+
+def test_coverage_says_of_which_worlds_it_is(box: Sandbox) -> None:
+    """Of all without a world in the address, else of that one."""
+    call(box, "PUT", "/worlds/w2", json={})
+
+    assert "problem types, in all worlds." in show(box, "/console/coverage?only=webhooks.*")
+    page = show(box, "/console/coverage?only=webhooks.*", "w2")
+    assert "problem types, in the world w2." in page
 
 
 def test_a_pattern_that_fits_nothing_is_explained(box: Sandbox) -> None:

@@ -1,4 +1,4 @@
-// What all pages share: nothing moves under a pressed button, and buttons that copy.
+// What all pages share: nothing moves under a pressed button, buttons that copy, and the focus.
 "use strict";
 
 // A click counts only if it ends on the element on which it began. So what would replace a part of
@@ -63,5 +63,21 @@ document.addEventListener("click", (event) => {
     },
   ).then(() => setTimeout(() => { button.innerHTML = label; }, 2000));
 });
+
+// The menu of worlds lies over the page: Escape and a click elsewhere close it.
+
+const menu = document.querySelector("details.drop");
+document.addEventListener("click", (event) => {
+  if (menu && !menu.contains(event.target)) menu.open = false;
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || !menu || !menu.open) return;
+  menu.open = false;
+  menu.querySelector("summary").focus();
+});
+
+// Whoever sent a form that was refused goes on at the field that has to change.
+const faulty = document.querySelector("[aria-invalid=true]");
+if (faulty) faulty.focus();
 
 document.documentElement.classList.add("scripts");
