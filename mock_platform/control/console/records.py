@@ -294,6 +294,7 @@ def show_table(request: ControlRequest, form: FormState | None = None) -> Respon
         form=form,
         table=table,
         found=found,
+        is_key=text in state,
         columns=columns,
         rows=[
             (

@@ -67,7 +67,10 @@ def test_search(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(state, "MAX_SEARCHED", 1)
     assert "only the first records were searched" in show(box, f"{RECORDS}/line_items?q=itttx")
-    assert "No record has this text." in show(box, f"{RECORDS}/line_items?q=iuc5v")
+    answer = call(box, "GET", f"{RECORDS}/line_items?q=iuc5v")
+    assert "No record has this text." not in answer.text
+    assert "None of the first records has this text; the others were not searched." in answer.text
+    assert 'line_items/record?key=iuc5v">Open the record with this key' in answer.text
 
 
 def test_references(box: Sandbox) -> None:

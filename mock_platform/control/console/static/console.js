@@ -64,6 +64,15 @@ document.addEventListener("click", (event) => {
   ).then(() => setTimeout(() => { button.innerHTML = label; }, 2000));
 });
 
+// A double click sends a form once: what it makes would be made twice.
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.method !== "post") return;
+  if (Date.now() - Number(form.dataset.sent || 0) < 1000) event.preventDefault();
+  else form.dataset.sent = String(Date.now());
+});
+
 // The menu of worlds lies over the page: Escape and a click elsewhere close it.
 
 const menu = document.querySelector("details.drop");
