@@ -18,9 +18,9 @@ from mock_platform.api.v2.likes.changes import like
 from mock_platform.api.v2.messages.conversations import (
     NEWEST_FIRST,
     TABLE,
+    make_notice,
     name_conversation,
     send_message,
-    show_users,
 )
 from mock_platform.api.v2.news.stories import add_story, show_news_event
 from mock_platform.api.v2.objects.relations import (
@@ -50,6 +50,11 @@ from mock_platform.api.v2.user_relations.changes import (
     unblock,
     unfollow,
     unmute,
+)
+from mock_platform.api.v2.users.profile import (
+    FIELDS_BY_EVENT,
+    make_banner_address,
+    make_picture_address,
 )
 from mock_platform.world.clock import epoch_millis
 from mock_platform.world.store.interface import Record
@@ -134,10 +139,6 @@ _TEXTS = (
     "Which roast goes best with milk?",
     "Can you send me the invoice again?",
 )
-_LISTS = {
-    "dm.read": "direct_message_mark_read_events",
-    "dm.indicate_typing": "direct_message_indicate_typing_events",
-}
 
 
 def _exchange(
@@ -330,23 +331,15 @@ def happen(
 
 # Payloads of what no records are about but the user's own.
 
-_CHANGES: Mapping[str, tuple[str, Callable[[Any, World], Any]]] = {
-    "profile.update.bio": ("description", lambda old, world: f"{old} ({world.ids.digits(4)})"),
-    "profile.update.screenname": ("screen_name", lambda _, world: f"user_{world.ids.digits(8)}"),
-    "profile.update.geo": ("location", lambda old, _: "Berlin" if old != "Berlin" else "Lisbon"),
-    "profile.update.url": ("url", lambda _, world: f"https://site-{world.ids.digits(6)}.example"),
-    "profile.update.profile_picture": (
-        "profile_image_url_https",
-        lambda _, world: (
-            f"https://assets.platform.example/profile_images/{world.ids.digits(8)}.png"
-        ),
-    ),
-    "profile.update.banner_picture": (
-        "profile_banner_url",
-        lambda _, world: f"https://assets.platform.example/profile_banners/{world.ids.digits(8)}",
-    ),
+_CHANGES: Mapping[str, Callable[[Any, World], Any]] = {
+    "profile.update.bio": lambda old, world: f"{old} ({world.ids.digits(4)})",
+    "profile.update.screenname": lambda _, world: f"user_{world.ids.digits(8)}",
+    "profile.update.geo": lambda old, _: "Berlin" if old != "Berlin" else "Lisbon",
+    "profile.update.url": lambda _, world: f"https://site-{world.ids.digits(6)}.example",
+    "profile.update.profile_picture": lambda _, world: make_picture_address(world),
+    "profile.update.banner_picture": lambda _, world: make_banner_address(world),
 }
-"""The field of a user that an update changes, and what it becomes."""
+"""What the field of a user becomes that an update changes."""
 _ORGANIZATIONS = frozenset({"business", "government"})
 
 
@@ -378,8 +371,8 @@ def _update(world: World, user: Record, name: str) -> Payload:
     """Change a field of a user's profile."""
     if name not in _CHANGES:
         raise _refuse(name)
-    field, change = _CHANGES[name]
-    before, after = user[field], change(user[field], world)
+    field = FIELDS_BY_EVENT[name]
+    before, after = user[field], _CHANGES[name](user[field], world)
     world.store.put("users", user["id"], user | {field: after})
     return {"before": before, "after": after}
 
@@ -433,14 +426,8 @@ def _find_organization(world: World, user: Record) -> Record:
 def _message(world: World, user: Record, name: str) -> Payload:
     """Make up a payload of dm.read or dm.indicate_typing: what the other user does."""
     other = find_other_user(world, user)
-    event = {
-        "created_timestamp": epoch_millis(world.clock.now()),
-        "sender_id": other["id"],
-        "target": {"recipient_id": user["id"]},
-    }
-    if name == "dm.read":
-        event["last_read_event_id"] = _find_last_message(world, user, other)
-    return {_LISTS[name]: [event], "users": show_users(world, other["id"], user["id"])}
+    read = _find_last_message(world, user, other) if name == "dm.read" else None
+    return make_notice(world, name, other["id"], user["id"], read=read)
 
 
 def _find_last_message(world: World, user: Record, other: Record) -> str:

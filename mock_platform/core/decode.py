@@ -94,8 +94,9 @@ def make_upload_reader(
 ) -> Callable[[Call], tuple[Any, list[Finding]]]:
     """Return what reads parameters in a body of any form and in the query."""
     declared = {} if schema is None else dict(schema.load_fields)
-    known = frozenset(field.data_key or attr for attr, field in declared.items())
-    contents = frozenset(name for name in known if isinstance(declared.get(name), Content))
+    named = {field.data_key or attr: field for attr, field in declared.items()}
+    known = frozenset(named)
+    contents = frozenset(name for name, field in named.items() if isinstance(field, Content))
 
     def read(call: Call) -> tuple[Any, list[Finding]]:
         # The body comes first: of a name in both places the value in the body counts. A name with

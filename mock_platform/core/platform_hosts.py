@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 _NAMES = ("x.com", "twitter.com")
-_PREFIXES = ("", "api.", "upload.", "ads-api.", "ads-api-sandbox.")
+_PREFIXES = ("", "api.", "upload.", "publish.", "ads-api.", "ads-api-sandbox.")
 PLATFORM_HOSTS = tuple(f"{prefix}{name}" for name in _NAMES for prefix in _PREFIXES)
 """Consent pages, the v2 interface and OAuth, uploads, advertising, its sandbox (reference, original
 names, section 7)."""

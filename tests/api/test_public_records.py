@@ -515,7 +515,7 @@ PUBLIC: dict[str, Sample | list[Sample]] = {
                 "target_user_id": "2790441185", "created_at": "2026-03-19T10:00:00.000Z",
             }
         )
-        for name in ("blocks", "follow_requests")
+        for name in ("blocks", "follow_requests", "hidden_reposts")
     },
 }  # fmt: skip
 """Records in their public shape, by table; the mock's own keys are separate."""

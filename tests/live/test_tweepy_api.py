@@ -23,7 +23,8 @@ pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore:'imghdr'")]
 OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
 POST, OTHERS_POST, NOT_LIKED = (f"178990000000000000{n}" for n in (1, 6, 4))
 LIST, OTHERS_LIST = "1715300000000000101", "1715300000000000103"
-MESSAGE = "1990181773551677440"
+MESSAGE, RECEIVED = "1990181773551677440", "1990180010221305856"
+PLACE, SEARCH = "300bcc6e23a88361", "1866020000000000001"
 
 
 class Shop(NamedTuple):
@@ -52,9 +53,14 @@ def after(first: Callable[[tweepy.API], Any], then: Callable[[tweepy.API], Any])
     return lambda api: (first(api), then(api))[1]
 
 
+def cup() -> io.BytesIO:
+    """The file of an image."""
+    return io.BytesIO(make_png(16, 9))
+
+
 def upload(api: tweepy.API, **options: Any) -> Any:
     """An image, uploaded by tweepy."""
-    return api.media_upload("cup.png", file=io.BytesIO(make_png(16, 9)), **options)
+    return api.media_upload("cup.png", file=cup(), **options)
 
 
 def post_image(api: tweepy.API) -> Any:
@@ -152,7 +158,96 @@ ROWS: Mapping[str, Row] = {
     "get_media_upload_status": (
         lambda api: api.get_media_upload_status(upload(api).media_id_string),
         lambda media: media.media_id_string),
+    "get_retweets": (
+        after(lambda api: api.retweet(OTHERS_POST), lambda api: api.get_retweets(OTHERS_POST)),
+        lambda found: OWN in [post.user.id_str for post in found]),
+    "get_retweeter_ids": (
+        after(lambda api: api.retweet(OTHERS_POST), lambda api: api.get_retweeter_ids(OTHERS_POST)),
+        lambda ids: int(OWN) in ids),
+    "get_retweets_of_me": (lambda api: api.get_retweets_of_me(), bool),
+    "get_oembed": (lambda api: api.get_oembed(f"https://twitter.com/a/status/{POST}"),
+        lambda found: found["type"] == "rich"),
+    "update_status_with_media": (
+        lambda api: api.update_status_with_media("Look", "cup.png", file=cup()),
+        lambda post: post.extended_entities["media"]),
+    "lookup_friendships": (lambda api: api.lookup_friendships(user_id=[INES]),
+        lambda found: found[0].is_following and found[0].is_followed_by),
+    "incoming_friendships": (lambda api: api.incoming_friendships(), lambda ids: ids == []),
+    "outgoing_friendships": (lambda api: api.outgoing_friendships(), bool),
+    "update_friendship": (lambda api: api.update_friendship(user_id=INES, retweets=False),
+        lambda both: not both[0].want_retweets),
+    "no_retweets_friendships": (
+        after(lambda api: api.update_friendship(user_id=INES, retweets=False),
+              lambda api: api.no_retweets_friendships()),
+        lambda ids: ids == [int(INES)]),
+    "report_spam": (lambda api: api.report_spam(user_id=OTHER), is_of(OTHER)),
+    "create_block": (lambda api: api.create_block(user_id=OTHER), is_of(OTHER)),
+    "get_blocked_ids": (
+        after(lambda api: api.create_block(user_id=OTHER), lambda api: api.get_blocked_ids()),
+        lambda ids: int(OTHER) in ids),
+    "get_blocks": (
+        after(lambda api: api.create_block(user_id=OTHER), lambda api: api.get_blocks()),
+        holds(OTHER)),
+    "destroy_block": (
+        after(lambda api: api.create_block(user_id=OTHER),
+              lambda api: api.destroy_block(user_id=OTHER)),
+        is_of(OTHER)),
+    "create_mute": (lambda api: api.create_mute(user_id=OTHER), is_of(OTHER)),
+    "get_muted_ids": (
+        after(lambda api: api.create_mute(user_id=OTHER), lambda api: api.get_muted_ids()),
+        lambda ids: int(OTHER) in ids),
+    "get_mutes": (
+        after(lambda api: api.create_mute(user_id=OTHER), lambda api: api.get_mutes()),
+        holds(OTHER)),
+    "destroy_mute": (
+        after(lambda api: api.create_mute(user_id=OTHER),
+              lambda api: api.destroy_mute(user_id=OTHER)),
+        is_of(OTHER)),
+    "update_profile": (lambda api: api.update_profile(location="Rotterdam"),
+        lambda user: user.location == "Rotterdam"),
+    "update_profile_image": (lambda api: api.update_profile_image("cup.png", file=cup()),
+        is_of(OWN)),
+    "update_profile_banner": (lambda api: api.update_profile_banner("cup.png", file=cup()),
+        lambda nothing: not nothing),
+    "get_profile_banner": (lambda api: api.get_profile_banner(user_id=OWN),
+        lambda found: "web" in found["sizes"]),
+    "remove_profile_banner": (lambda api: api.remove_profile_banner(), lambda nothing: not nothing),
+    "set_settings": (lambda api: api.set_settings(lang="de"),
+        lambda found: found["language"] == "de"),
+    "supported_languages": (lambda api: api.supported_languages(), bool),
+    "rate_limit_status": (lambda api: api.rate_limit_status(),
+        lambda found: "search" in found["resources"]),
+    "available_trends": (lambda api: api.available_trends(), bool),
+    "closest_trends": (lambda api: api.closest_trends(51.5, 0),
+        lambda found: found[0]["name"] == "London"),
+    "geo_id": (lambda api: api.geo_id(PLACE), is_of(PLACE)),
+    "search_geo": (lambda api: api.search_geo(query="Seattle"), holds(PLACE)),
+    "reverse_geocode": (lambda api: api.reverse_geocode(47.6, -122.3), holds(PLACE)),
+    "get_saved_searches": (lambda api: api.get_saved_searches(), holds(SEARCH)),
+    "get_saved_search": (lambda api: api.get_saved_search(SEARCH), is_of(SEARCH)),
+    "create_saved_search": (lambda api: api.create_saved_search("mills"),
+        lambda found: found.query == "mills"),
+    "destroy_saved_search": (lambda api: api.destroy_saved_search(SEARCH), is_of(SEARCH)),
+    "get_lists": (lambda api: api.get_lists(), holds(LIST)),
+    "add_list_members": (
+        lambda api: api.add_list_members(list_id=LIST, user_id=[INES, OTHER]), is_of(LIST)),
+    "remove_list_members": (
+        lambda api: api.remove_list_members(list_id=LIST, user_id=[INES, OTHER]), is_of(LIST)),
+    "get_list_member": (lambda api: api.get_list_member(list_id=LIST, user_id=INES), is_of(INES)),
+    "get_list_subscriber": (lambda api: api.get_list_subscriber(list_id=LIST, user_id=INES),
+        is_of(INES)),
+    "indicate_direct_message_typing": (
+        lambda api: api.indicate_direct_message_typing(OTHER), lambda nothing: not nothing),
+    "mark_direct_message_read": (
+        lambda api: api.mark_direct_message_read(RECEIVED, OTHER), lambda nothing: not nothing),
+    "simple_upload": (lambda api: api.simple_upload("cup.png", file=cup()),
+        lambda media: media.media_id_string),
 }  # fmt: skip
+_CALLED_BY_OTHERS = {
+    "request", "media_upload", "create_media_metadata",
+    "chunked_upload_init", "chunked_upload_append", "chunked_upload_finalize",
+}  # fmt: skip
+"""Methods that calls above use."""
 
 
 platform = starting(limits="off", intercepted=True)
@@ -174,6 +269,14 @@ def test_a_call(shop: Shop, name: str) -> None:
     found = call(shop.api)
 
     assert is_right(found), found
+
+
+def test_every_method_is_called() -> None:
+    """No method of tweepy's client is left out."""
+    methods = {name for name in vars(tweepy.API) if not name.startswith("_")}
+
+    called = {name.partition(" ")[0] for name in ROWS}
+    assert methods == called | _CALLED_BY_OTHERS
 
 
 def test_pages(shop: Shop) -> None:

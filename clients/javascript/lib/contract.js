@@ -84,6 +84,7 @@ const KEYS = {
   blocks: "id",
   dm_blocks: "id",
   mutes: "id",
+  hidden_reposts: "id",
   likes: "id",
   bookmarks: "id",
   bookmark_folder_posts: "id",
@@ -172,6 +173,10 @@ const KEYS = {
   draft_posts: "id",
   scheduled_posts: "id",
   scheduled_promoted_posts: "id",
+  older_settings: "user_id",
+  saved_searches: "id",
+  welcome_messages: "id",
+  welcome_message_rules: "id",
 };
 
 module.exports = { KEYS, OPTIONS };

@@ -17,17 +17,18 @@ export type TableName =
   "communities" | "compliance_jobs" | "connections" | "content_categories" | "conversions" |
   "curated_categories" | "custom_audiences" | "direct_messages" | "dm_blocks" |
   "do_not_reach_lists" | "draft_posts" | "events" | "follow_requests" | "follows" |
-  "funding_instruments" | "grants" | "iab_categories" | "likes" | "line_item_curated_categories" |
-  "line_items" | "list_followers" | "list_members" | "list_pins" | "lists" | "media" |
-  "media_contents" | "media_creatives" | "media_library" | "mutes" | "news" | "notes" |
-  "personal_trends" | "pinned_figures" | "placements" | "poll_cards" | "posts" |
-  "preroll_call_to_actions" | "product_catalogs" | "product_sets" | "products" |
-  "promotable_users" | "promoted_accounts" | "promoted_posts" | "public_keys" | "publishers" |
-  "recommendations" | "replay_jobs" | "scheduled_feeds" | "scheduled_posts" |
-  "scheduled_promoted_posts" | "space_buyers" | "space_posts" | "space_topics" | "spaces" |
-  "stats_jobs" | "stream_links" | "stream_rules" | "targeting_criteria" | "targeting_options" |
-  "tax_settings" | "tokens" | "tracking_tags" | "trend_places" | "uploads" | "usage" |
-  "user_settings" | "users" | "video_conversation_cards" | "web_event_tags" | "webhooks";
+  "funding_instruments" | "grants" | "hidden_reposts" | "iab_categories" | "likes" |
+  "line_item_curated_categories" | "line_items" | "list_followers" | "list_members" | "list_pins"
+  | "lists" | "media" | "media_contents" | "media_creatives" | "media_library" | "mutes" | "news"
+  | "notes" | "older_settings" | "personal_trends" | "pinned_figures" | "placements" |
+  "poll_cards" | "posts" | "preroll_call_to_actions" | "product_catalogs" | "product_sets" |
+  "products" | "promotable_users" | "promoted_accounts" | "promoted_posts" | "public_keys" |
+  "publishers" | "recommendations" | "replay_jobs" | "saved_searches" | "scheduled_feeds" |
+  "scheduled_posts" | "scheduled_promoted_posts" | "space_buyers" | "space_posts" | "space_topics"
+  | "spaces" | "stats_jobs" | "stream_links" | "stream_rules" | "targeting_criteria" |
+  "targeting_options" | "tax_settings" | "tokens" | "tracking_tags" | "trend_places" | "uploads" |
+  "usage" | "user_settings" | "users" | "video_conversation_cards" | "web_event_tags" | "webhooks"
+  | "welcome_message_rules" | "welcome_messages";
 
 /** The operations. */
 export type OperationId =
@@ -99,36 +100,55 @@ export type OperationId =
   "oauth.invalidate_token" | "oauth.request_token" | "oauth.request_token_by_get" |
   "oauth.submit_authenticate" | "oauth.submit_authorize" | "oauth2.authorize" |
   "oauth2.invalidate_token" | "oauth2.revoke" | "oauth2.submit_authorize" | "oauth2.token" |
-  "oauth2.user_token" | "older.account.settings" | "older.account_activity.environments" |
-  "older.account_activity.subscriptions.count" | "older.account_activity.subscriptions.create" |
-  "older.account_activity.subscriptions.delete" | "older.account_activity.subscriptions.end" |
-  "older.account_activity.subscriptions.list" | "older.account_activity.subscriptions.show" |
-  "older.account_activity.webhooks.create" | "older.account_activity.webhooks.delete" |
-  "older.account_activity.webhooks.list" | "older.account_activity.webhooks.validate" |
-  "older.application.rate_limit_status" | "older.blocks.create" | "older.blocks.destroy" |
-  "older.blocks.ids" | "older.blocks.list" | "older.direct_messages.events.destroy" |
-  "older.direct_messages.events.list" | "older.direct_messages.events.new" |
-  "older.direct_messages.events.show" | "older.favorites.create" | "older.favorites.destroy" |
-  "older.favorites.list" | "older.followers.ids" | "older.followers.list" | "older.friends.ids" |
-  "older.friends.list" | "older.friendships.create" | "older.friendships.destroy" |
-  "older.friendships.show" | "older.lists.create" | "older.lists.destroy" | "older.lists.list" |
-  "older.lists.members" | "older.lists.members.create" | "older.lists.members.create_all" |
-  "older.lists.members.destroy" | "older.lists.members.destroy_all" | "older.lists.memberships" |
+  "oauth2.user_token" | "older.account.remove_profile_banner" | "older.account.settings" |
+  "older.account.settings.update" | "older.account.update_profile" |
+  "older.account.update_profile_banner" | "older.account.update_profile_image" |
+  "older.account_activity.environments" | "older.account_activity.subscriptions.count" |
+  "older.account_activity.subscriptions.create" | "older.account_activity.subscriptions.delete" |
+  "older.account_activity.subscriptions.end" | "older.account_activity.subscriptions.list" |
+  "older.account_activity.subscriptions.show" | "older.account_activity.webhooks.create" |
+  "older.account_activity.webhooks.delete" | "older.account_activity.webhooks.list" |
+  "older.account_activity.webhooks.validate" | "older.application.rate_limit_status" |
+  "older.blocks.create" | "older.blocks.destroy" | "older.blocks.ids" | "older.blocks.list" |
+  "older.direct_messages.events.destroy" | "older.direct_messages.events.list" |
+  "older.direct_messages.events.new" | "older.direct_messages.events.show" |
+  "older.direct_messages.indicate_typing" | "older.direct_messages.mark_read" |
+  "older.direct_messages.welcome_messages.destroy" | "older.direct_messages.welcome_messages.list"
+  | "older.direct_messages.welcome_messages.new" |
+  "older.direct_messages.welcome_messages.rules.destroy" |
+  "older.direct_messages.welcome_messages.rules.list" |
+  "older.direct_messages.welcome_messages.rules.new" |
+  "older.direct_messages.welcome_messages.rules.show" |
+  "older.direct_messages.welcome_messages.show" | "older.direct_messages.welcome_messages.update"
+  | "older.favorites.create" | "older.favorites.destroy" | "older.favorites.list" |
+  "older.followers.ids" | "older.followers.list" | "older.friends.ids" | "older.friends.list" |
+  "older.friendships.create" | "older.friendships.destroy" | "older.friendships.incoming" |
+  "older.friendships.lookup" | "older.friendships.no_reposts.ids" | "older.friendships.outgoing" |
+  "older.friendships.show" | "older.friendships.update" | "older.geo.id" |
+  "older.geo.reverse_geocode" | "older.geo.search" | "older.help.languages" | "older.lists.create"
+  | "older.lists.destroy" | "older.lists.list" | "older.lists.members" |
+  "older.lists.members.create" | "older.lists.members.create_all" | "older.lists.members.destroy"
+  | "older.lists.members.destroy_all" | "older.lists.members.show" | "older.lists.memberships" |
   "older.lists.ownerships" | "older.lists.show" | "older.lists.statuses" |
   "older.lists.subscribers" | "older.lists.subscribers.create" | "older.lists.subscribers.destroy"
-  | "older.lists.subscriptions" | "older.lists.update" | "older.media.metadata.create" |
-  "older.media.upload" | "older.media.upload.status" | "older.mutes.users.create" |
+  | "older.lists.subscribers.show" | "older.lists.subscriptions" | "older.lists.update" |
+  "older.media.metadata.create" | "older.media.subtitles.create" | "older.media.subtitles.delete"
+  | "older.media.upload" | "older.media.upload.status" | "older.mutes.users.create" |
   "older.mutes.users.destroy" | "older.mutes.users.ids" | "older.mutes.users.list" |
-  "older.search.posts" | "older.statuses.destroy" | "older.statuses.home_timeline" |
-  "older.statuses.lookup" | "older.statuses.lookup_by_post" | "older.statuses.mentions_timeline" |
-  "older.statuses.repost" | "older.statuses.reposts" | "older.statuses.show" |
-  "older.statuses.unrepost" | "older.statuses.update" | "older.statuses.user_timeline" |
-  "older.trends.available" | "older.trends.place" | "older.users.lookup" |
-  "older.users.lookup_by_post" | "older.users.search" | "openapi.get" | "owned_lists.list" |
-  "personalized_trends.list" | "pinned_lists.create" | "pinned_lists.delete" | "pinned_lists.list"
-  | "place_trends.list" | "placements.list" | "post.create" | "post_counts.all" |
-  "post_counts.recent" | "post_label_stream.open" | "post_previews.list" | "post_search.all" |
-  "post_search.recent" | "posts.list" | "posts.update_name" | "posts_compliance_stream.open" |
+  "older.saved_searches.create" | "older.saved_searches.destroy" | "older.saved_searches.list" |
+  "older.saved_searches.show" | "older.search.posts" | "older.statuses.destroy" |
+  "older.statuses.home_timeline" | "older.statuses.lookup" | "older.statuses.lookup_by_post" |
+  "older.statuses.mentions_timeline" | "older.statuses.oembed" | "older.statuses.repost" |
+  "older.statuses.reposters.ids" | "older.statuses.reposts" | "older.statuses.reposts_of_me" |
+  "older.statuses.show" | "older.statuses.unrepost" | "older.statuses.update" |
+  "older.statuses.update_with_media" | "older.statuses.user_timeline" | "older.trends.available" |
+  "older.trends.closest" | "older.trends.place" | "older.users.lookup" |
+  "older.users.lookup_by_post" | "older.users.profile_banner" | "older.users.report_spam" |
+  "older.users.search" | "openapi.get" | "owned_lists.list" | "personalized_trends.list" |
+  "pinned_lists.create" | "pinned_lists.delete" | "pinned_lists.list" | "place_trends.list" |
+  "placements.list" | "post.create" | "post_counts.all" | "post_counts.recent" |
+  "post_label_stream.open" | "post_previews.list" | "post_search.all" | "post_search.recent" |
+  "posts.list" | "posts.update_name" | "posts_compliance_stream.open" |
   "preroll_call_to_actions.create" | "preroll_call_to_actions.delete" |
   "preroll_call_to_actions.get" | "preroll_call_to_actions.list" |
   "preroll_call_to_actions.update" | "product_catalogs.create" | "product_catalogs.delete" |
@@ -215,9 +235,9 @@ export type ErrorCode =
   "UNAUTHORIZED_CLIENT_APPLICATION" | "UNKNOWN_CARD_TYPE" | "UNKNOWN_CRITERIA_TYPE" |
   "UNSUPPORTED_MEDIA_TYPE" | "USER_NOT_FOUND" | "WEB_EVENT_TAG_NOT_FOUND" | 17 | 25 | 32 | 34 | 38
   | 44 | 50 | 63 | 64 | 68 | 87 | 88 | 89 | 92 | 93 | 99 | 104 | 108 | 109 | 112 | 130 | 131 | 135
-  | 136 | 139 | 144 | 158 | 160 | 161 | 162 | 170 | 179 | 183 | 185 | 186 | 187 | 195 | 214 | 215
-  | 220 | 226 | 231 | 251 | 261 | 271 | 272 | 324 | 325 | 326 | 327 | 349 | 354 | 355 | 385 | 386
-  | 407 | 415 | 416 | 417 | 433;
+  | 136 | 139 | 144 | 158 | 160 | 161 | 162 | 170 | 172 | 179 | 183 | 185 | 186 | 187 | 195 | 214
+  | 215 | 220 | 226 | 231 | 251 | 261 | 271 | 272 | 324 | 325 | 326 | 327 | 349 | 354 | 355 | 385
+  | 386 | 407 | 415 | 416 | 417 | 433;
 
 /** What a rule of a scenario acts on. */
 export type RuleTarget = OperationId | "*" | "deliveries" | "lines" | OwnName;

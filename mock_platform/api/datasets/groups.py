@@ -29,6 +29,8 @@ _PLACES = {
     "44418": ("London", "Night trains", "#RepairCafe", "Old ferries"),
 }
 """The places with most trends, and the first ones there, as in the default fixtures."""
+_COORDINATES = {"23424977": [-98.6, 39.8], "44418": [-0.1, 51.5]}
+"""Longitude and latitude of these places, as in the default fixtures; the world has none."""
 _TREND_WORDS = (
     "Market", "Derby", "Harvest", "Tide", "Choir", "Ferry", "Lantern", "Orchard", "Regatta",
     "Bakery",
@@ -164,7 +166,12 @@ def _make_trends() -> Tables:
     names = [form.format(word) for form in _TREND_FORMS for word in _TREND_WORDS]
     return {
         "trend_places": [
-            {"woeid": woeid, "name": place, "trends": _rank([*first, *names[: 30 - len(first)]])}
+            {
+                "woeid": woeid,
+                "name": place,
+                "trends": _rank([*first, *names[: 30 - len(first)]]),
+                **({"_coordinates": _COORDINATES[woeid]} if woeid in _COORDINATES else {}),
+            }
             for woeid, (place, *first) in _PLACES.items()
         ],
         "personal_trends": [

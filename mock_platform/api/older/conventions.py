@@ -6,7 +6,7 @@ answer has the older form. What that operation refuses becomes a number of the o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, wraps
 from typing import Any, cast
 
@@ -22,7 +22,16 @@ from mock_platform.core.envelope import JSON, Flat, Returns
 from mock_platform.core.failures import errors as failures
 from mock_platform.core.failures.errors import InvalidParameters, NumericFailure, ProblemFailure
 from mock_platform.core.faults import MISSING
-from mock_platform.core.fields import Choice, CommaList, Flag, Integer, Json, ListOf, Text
+from mock_platform.core.fields import (
+    Anything,
+    Choice,
+    CommaList,
+    Flag,
+    Integer,
+    Json,
+    ListOf,
+    Text,
+)
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Example, Gate, Handler, Limit, Location, Operation, Origin
 from mock_platform.core.original_names.translation import Pairs
@@ -69,9 +78,10 @@ def _respell(*texts: str) -> dict[str, str]:
 
 ORIGINAL_NAMES = Pairs(
     _respell("post_mode", "repost_count", "reposted", "reposted_status", "include_my_repost",
-             "want_reposts", "post_volume", "/search/posts"),
+             "want_reposts", "reposts", "post_volume", "/search/posts"),
     values={"media_category": _respell("post_image", "post_gif", "post_video")},
-    segments=_respell("posts", "repost", "reposts", "unrepost"),
+    segments=_respell("posts", "repost", "reposts", "unrepost", "reposters", "reposts_of_me",
+                      "no_reposts"),
     spoken=frozenset({"message"}),
     sentences=_respell(
         "Post needs to be a bit shorter.",
@@ -99,11 +109,14 @@ class Switch(Flag):
 
 
 class OlderParameters(Schema):
-    """Parameters, of which empty ones are as good as absent."""
+    """Parameters, of which empty ones are as good as absent, but for those that may be empty."""
+
+    may_be_empty: frozenset[str] = frozenset()
 
     @pre_load
     def _drop_empty(self, data: Any, **_: Any) -> Any:
-        return {name: value for name, value in data.items() if value != ""}
+        kept = self.may_be_empty
+        return {name: value for name, value in data.items() if value != "" or name in kept}
 
 
 class FormQuery(OlderParameters):
@@ -193,10 +206,31 @@ class Empty(Flat, frozen=True):
 NOTHING = Empty(NoContent, status=204)
 
 
+class IdList(Listing, frozen=True):
+    """An array of ids, which are numbers or texts."""
+
+    def describe_body(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the JSON Schema of the body."""
+        return {"type": "array", "items": _ID_TYPES}
+
+
+_ID_TYPES = {"type": ["integer", "string"]}
+ID_LIST = IdList(NoContent)
+
+
 def make_page(name: str, **parts: fields.Field[Any]) -> type[Schema]:
     """Return the schema of a page: with the places of the next and of the previous one."""
     numbers, texts = ("next_cursor", "previous_cursor"), ("next_cursor_str", "previous_cursor_str")
     return make_schema(name, **parts, **require(Integer, *numbers), **require(Text, *texts))
+
+
+_Ids = ListOf(Anything(metadata=_ID_TYPES), required=True)
+IdPage = make_page("OlderIdPage", ids=_Ids, total_count=Integer(allow_none=True))
+
+
+def list_ids(call: Call, ids: Iterable[str]) -> list[int | str]:
+    """Return ids as numbers, or as texts if the caller wants that (`stringify_ids`)."""
+    return [*ids] if call.params["stringify_ids"] else [int(id_) for id_ in ids]
 
 
 # -- what the v2 interface does, and its refusals as numbers -----------------------------------

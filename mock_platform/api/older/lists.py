@@ -11,6 +11,7 @@ from mock_platform.api.older.conventions import add_fields, declare, make_page, 
 from mock_platform.api.v2.conventions import make_id_field, make_schema
 from mock_platform.api.v2.lists import lists_of_users, operations, records
 from mock_platform.api.v2.objects import answers, older_forms, post_view
+from mock_platform.api.v2.objects.relations import Relation
 from mock_platform.api.v2.pages import NUMBERS
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.call import Call
@@ -147,6 +148,21 @@ def list_users(list_: Handler, call: Call, world: World) -> Record:
     return {"users": objects.show_found_users(call, world, found), **cursors}
 
 
+def show_user_of(edge: Relation, call: Call, world: World) -> Record:
+    """Return a user who is a member, or a subscriber, of a list.
+
+    Raises:
+        NumericFailure: The user is not (109).
+    """
+    list_id, user = require_list(call, world), older.find_named_user(call, world, none=25)
+    ends = (list_id, user["id"]) if edge is records.LIST_MEMBERS else (user["id"], list_id)
+    if edge.find(world, *ends) is None:
+        kind = "member" if edge is records.LIST_MEMBERS else "subscriber"
+        text = f"The specified user is not a {kind} of this list."
+        raise NumericFailure(109, text, status=404)
+    return objects.show_user(call, world, user)
+
+
 def list_lists(handler: Handler, call: Call, world: World) -> Record:
     """Return the page of lists that belong to a user, or that have the user."""
     found, cursors = older.run_page(handler, NUMBERS, 20, 1000, call, world)
@@ -209,6 +225,11 @@ OPERATIONS = (
           "List the members of a list", objects.UserPage, _ListedQuery, rates=(75, 900)),
     _read("GET lists/subscribers", partial(list_users, operations.list_followers),
           "List the followers of a list", objects.UserPage, _ListedQuery, rates=(15, 180)),
+    *(_read(f"GET lists/{kind}/show", partial(show_user_of, edge), f"Read a {name} of a list",
+            objects.OlderUser, add_fields(OneListQuery, older.OneUserQuery), rates=(15, 15),
+            errors="25 34 44 50 63 109 112", query=_LIST | {"screen_name": "ines_duarte"})
+      for kind, edge, name in (("members", records.LIST_MEMBERS, "member"),
+                               ("subscribers", records.LIST_FOLLOWERS, "follower"))),
     _read("GET lists/statuses", list_posts, "List the posts of a list's members", objects.POSTS,
           add_fields(OneListQuery, older.PostRangeQuery), rates=(900, 900)),
     _of_user("GET lists/list", list_all, "List all lists of a user", older.Listing(OlderList),

@@ -6,6 +6,7 @@ What was uploaded here can be used in the v2 and in the advertising interface, a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from mock_platform.api.older import conventions as older
@@ -18,8 +19,17 @@ from mock_platform.core.auth.authenticate import USER
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import InvalidParameters, NumericFailure
-from mock_platform.core.fields import Choice, CommaList, Content, Integer, Json, Nested, Text
-from mock_platform.core.operation import Location
+from mock_platform.core.fields import (
+    Choice,
+    CommaList,
+    Content,
+    Integer,
+    Json,
+    ListOf,
+    Nested,
+    Text,
+)
+from mock_platform.core.operation import Handler, Location
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -38,6 +48,8 @@ _STEPS: Mapping[str | None, tuple[int, tuple[str, ...]]] = {
     "FINALIZE": (201, ("media_id",)),
 }
 """The status of each step that `command` names, and what it needs."""
+_SUBTITLED = {"post_video": "PostVideo", "amplify_video": "AmplifyVideo"}
+"""The categories of videos that have subtitles, and how the v2 interface spells them."""
 _CAMEL = {"".join(map(str.capitalize, name.split("_"))): name for name in uploads.CATEGORIES}
 """The categories as some clients spell them."""
 
@@ -58,6 +70,15 @@ class Base64(Content):
         text = value.decode("ascii", "replace") if isinstance(value, bytes) else value
         packed = "".join(text.split()) if isinstance(text, str) else text
         return super()._deserialize(packed, attr, data, **kwargs)
+
+
+class Picture(Base64):
+    """An image: its bytes, or these in base64."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> bytes:
+        if isinstance(value, bytes) and uploads.read_image(value) is not None:
+            return value
+        return super()._deserialize(value, attr, data, **kwargs)
 
 
 class OlderUpload(operations.UploadBody):
@@ -82,6 +103,23 @@ OlderMetadata = make_schema(
     "OlderMetadata",
     media_id=make_id_field(or_number=True, required=True),
     alt_text=Nested(make_schema("OlderAltText", text=Text(required=True, max_length=1000))),
+)
+
+
+_Subtitle = make_schema(
+    "OlderSubtitle",
+    media_id=make_id_field(or_number=True),
+    language_code=Text(required=True),
+    display_name=Text(),
+)
+_SubtitleInfo = make_schema(
+    "OlderSubtitleInfo", subtitles=ListOf(Nested(_Subtitle), least=1, required=True)
+)
+OlderSubtitles = make_schema(
+    "OlderSubtitles",
+    media_id=make_id_field(or_number=True, required=True),
+    media_category=_AnyCase(tuple(_SUBTITLED), required=True),
+    subtitle_info=Nested(_SubtitleInfo, required=True),
 )
 
 
@@ -159,6 +197,22 @@ def describe(call: Call, world: World) -> None:
     run(metadata.set_metadata, call, world, id=call.params["media_id"], metadata=said)
 
 
+def change_subtitles(change: Handler, call: Call, world: World) -> None:
+    """Give a video of the caller subtitles, or take some from it."""
+    sent = call.params
+    about = {"id": sent["media_id"], "media_category": _SUBTITLED[sent["media_category"]]}
+    for one in sent["subtitle_info"]["subtitles"]:
+        language = one["language_code"].upper()
+        if change is metadata.delete_subtitles:
+            run(change, call, world, **about, language_code=language)
+            continue
+        if "media_id" not in one:
+            raise NumericFailure(38, "media_id parameter is missing.", status=400)
+        file = {"id": one["media_id"], "language_code": language}
+        file |= {name: one[name] for name in one.keys() & {"display_name"}}
+        run(change, call, world, **about, subtitles=file)
+
+
 _FACTS = (UPLOAD_ANSWERS, UPLOAD_RULES, uploads.USABLE_MEDIA, MEDIA_PROCESSING)
 OPERATIONS = (
     declare("POST media/upload", upload, "Upload a file or do a step of an upload",
@@ -175,4 +229,13 @@ OPERATIONS = (
             facts=(metadata.METADATA_RULES, metadata.METADATA_REFUSALS),
             json={"media_id": "1712850617439560002",
                   "alt_text": {"text": "A blue mug in the snow"}}),
+    *(declare(f"POST media/subtitles/{name}", partial(change_subtitles, handler), text,
+              older.Empty(older.NoContent), OlderSubtitles, location=Location.JSON,
+              errors="34 38 87 325", facts=(metadata.METADATA_RULES, metadata.METADATA_REFUSALS),
+              json={"media_id": "1712850617439560005", "media_category": "post_video",
+                    "subtitle_info": {"subtitles": [{"media_id": "1712850617439560008",
+                                                     "language_code": "EN"}]}})
+      for name, handler, text in (
+          ("create", metadata.add_subtitles, "Give a video subtitles"),
+          ("delete", metadata.delete_subtitles, "Take subtitles from a video"))),
 )  # fmt: skip

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from html import escape
 from urllib.parse import urlencode
 
 from mock_platform.api.older import conventions as older
-from mock_platform.api.older import objects
+from mock_platform.api.older import media, objects
 from mock_platform.api.older.conventions import Switch, add_fields, run
 from mock_platform.api.older.objects import OlderPost, require_post, show_found_posts, show_post
 from mock_platform.api.v2 import conventions as v2
 from mock_platform.api.v2 import likes, posts, reposts, search, timelines
+from mock_platform.api.v2.media.operations import PIXEL
 from mock_platform.api.v2.objects import answers, post_view, relations
+from mock_platform.api.v2.pages import USERS
 from mock_platform.api.v2.posts import creation, named_posts
 from mock_platform.core.assumptions import expectation, public_fact
+from mock_platform.core.auth.authenticate import NO_AUTH
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import NumericFailure
 from mock_platform.core.fields import Choice, CommaList, Integer, Json, ListOf, Nested, Text
-from mock_platform.core.operation import Handler
+from mock_platform.core.operation import Handler, Location
 from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
-from mock_platform.world.clock import wire_millis
+from mock_platform.world.clock import parse_instant, wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
@@ -41,6 +45,24 @@ SEARCH_OPERATORS = expectation(
     "search/posts takes the operators of this platform, and of the older ones filter:, since: and "
     "until:. It reaches seven days back; result_type popular and mixed are by relevance.",
 )
+EMBEDDED_POSTS = public_fact(
+    "older.oembed",
+    "statuses/oembed, and /oembed on the host for publishers, describe a public post for other "
+    "pages; nobody has to sign in. html is a quotation, and a script unless omit_script is true. "
+    "The wishes about its look have no effect but maxwidth, from 220 to 550.",
+    "developer pages of version 1.1, statuses/oembed",
+)
+_EMBEDDED = ("hide_media", "hide_thread", "omit_script", "dnt", "hide_tweet", "hide_post")
+Embedded = v2.make_schema(
+    "OlderEmbeddedPost",
+    width=Integer(),
+    height=Integer(allow_none=True),
+    **older.require(
+        Text, "url", "author_name", "author_url", "html", "type", "cache_age", "provider_name",
+        "provider_url", "version",
+    ),
+)  # fmt: skip
+_SITE = "https://platform.example"
 _POST_ADDRESS = re.compile(r"https?://[^/]+/[^/]+/status(?:es)?/([0-9]{1,19})")
 _OLDER_OPERATORS = {
     **{f"filter:{name}": f"has:{name}" for name in ("links", "media", "images")},
@@ -69,6 +91,12 @@ class NewStatus(older.FormQuery):
     place_id = Text(min_length=1)
     display_coordinates = Switch()
     card_uri = Text(pattern=post_view.CARD_URI, pattern_text="card://<card_id>")
+
+
+class NewStatusWithMedia(NewStatus):
+    """What a user posts, with an image that is uploaded by the same request."""
+
+    file = media.Picture(data_key="media[]", required=True)
 
 
 class FoundStatuses(Schema):
@@ -172,6 +200,81 @@ def list_reposts(call: Call, world: World) -> list[Record]:
     asked = {"max_results": older.clamp(call, 100, 100)}
     found = run(reposts.operations.list_reposts, call, world, call.path_params, **asked)
     return show_found_posts(call, world, found)
+
+
+def list_reposters(call: Call, world: World) -> Record:
+    """Return the page of the ids of those who reposted a post."""
+    list_, key = reposts.operations.list_reposters, call.params["id"]
+    found, cursors = older.run_page(list_, USERS, 100, 100, call, world, key)
+    ids = older.list_ids(call, (user["id"] for user in found))
+    return {"ids": ids, **cursors, "total_count": None}
+
+
+def list_reposted(call: Call, world: World) -> list[Record]:
+    """Return the caller's posts that others reposted."""
+    low, high = older.read_bounds(call)
+    found = run(reposts.operations.list_reposted, call, world, max_results=100).get("data", ())
+    ids = [one["id"] for one in found if low < int(one["id"]) < high]
+    return [show_post(call, world, require_post(call, world, id_))
+            for id_ in ids[: older.clamp(call, 20, 100)]]  # fmt: skip
+
+
+def update_with_media(create: Handler, call: Call, world: World) -> Record:
+    """Upload an image, and make a post of the caller with it."""
+    uploaded = run(media.upload, call, world, media=call.params["file"])
+    call.params = {**call.params, "media_ids": [uploaded["media_id_string"]]}
+    return update(create, call, world)
+
+
+def embed(call: Call, world: World) -> Record:
+    """Return a post as HTML for pages of others.
+
+    Raises:
+        NumericFailure: No post is named (25), or none that everybody may see (144, 179).
+    """
+    sent, named = call.params, _POST_ADDRESS.match(call.params.get("url", ""))
+    id_ = sent.get("id") or (named and named[1])
+    if not id_:
+        raise NumericFailure(144 if "url" in sent else 25)
+    post = require_post(call, world, id_)
+    call.params = {**sent, "post_mode": "extended"}
+    shown = show_post(call, world, post)
+    name, written = shown["user"]["screen_name"], parse_instant(post["created_at"])
+    address = f"{_SITE}/{name}/status/{id_}"
+    html = (
+        f'<blockquote class="platform-post"><p lang="{escape(shown["lang"] or "und")}" dir="ltr">'
+        f"{_mark_up(shown)}</p>&mdash; {escape(shown['user']['name'])} (@{name}) "
+        f'<a href="{address}">{written:%B} {written.day}, {written.year}</a></blockquote>\n'
+    )
+    if not sent["omit_script"]:
+        html += f'<script async src="{_SITE}/widgets.js" charset="utf-8"></script>\n'
+    return {
+        "url": address,
+        "author_name": shown["user"]["name"],
+        "author_url": f"{_SITE}/{name}",
+        "html": html,
+        "width": max(220, min(sent.get("maxwidth", 550), 550)),
+        "height": None,
+        "type": "rich",
+        "cache_age": "3153600000",
+        "provider_name": "Platform",
+        "provider_url": _SITE,
+        "version": "1.0",
+    }
+
+
+def _mark_up(post: Record) -> str:
+    """Return the text of a post as HTML, with links where it names users, tags and addresses."""
+    text, entities, end = post["full_text"], post["entities"], 0
+    links = [(one["indices"], f"{_SITE}/{one['screen_name']}") for one in entities["user_mentions"]]
+    links += [(one["indices"], f"{_SITE}/hashtag/{one['text']}") for one in entities["hashtags"]]
+    links += [(one["indices"], one["url"]) for one in entities["urls"]]
+    parts = []
+    for (start, stop), address in sorted(links):
+        # The text has & and < as references of HTML already, and the places count these.
+        parts += [text[end:start], f'<a href="{escape(address)}">{text[start:stop]}</a>']
+        end = stop
+    return "".join([*parts, text[end:]]).replace("\n", "<br>")
 
 
 def change(handler: Handler, call: Call, world: World) -> Record:
@@ -278,6 +381,12 @@ OPERATIONS = (
            configure=posts.operations.make_create, errors="44 136 170 186 187 324 385 386 433",
            facts=(objects.POST_FORMS, creation.TEXT_LENGTHS, creation.UNREACHED_POSTS, REPLY_RULES),
            may_assume=(creation.LINKED_POSTS,), query={"status": "Fresh from the roaster"}),
+    _write("POST statuses/update_with_media", update_with_media, "Post as a user with an image",
+           params=NewStatusWithMedia, limit=_UPDATES, location=Location.UPLOAD,
+           configure=posts.operations.make_create, errors="44 136 170 186 187 324 385 386 433",
+           facts=(objects.POST_FORMS, creation.TEXT_LENGTHS, creation.UNREACHED_POSTS, REPLY_RULES),
+           may_assume=(creation.LINKED_POSTS,),
+           json={"status": "A mug in the snow", "media[]": PIXEL}),
     _declare("POST statuses/destroy/:id", destroy, "Delete a post", OlderPost, errors="144 183",
              path={"id": _POST}),
     _declare("GET statuses/show", show, "Read a post", OlderPost,
@@ -292,6 +401,19 @@ OPERATIONS = (
     _declare("GET statuses/reposts/:id", list_reposts, "List the reposts of a post", objects.POSTS,
              add_fields(older.FormQuery, count=Integer(low=0)), rates=(300, 75),
              errors="144 179", path={"id": _POST}),
+    _declare("GET statuses/reposters/ids", list_reposters, "List the ids of who reposted a post",
+             older.IdPage, add_fields(older.CursorQuery, id=_id(required=True),
+                                      stringify_ids=Switch(load_default=False)),
+             rates=(300, 75), errors="44 144 179", query={"id": _POST}),
+    _declare("GET statuses/reposts_of_me", list_reposted,
+             "List the caller's posts that others reposted", objects.POSTS, older.PostRangeQuery,
+             rates=(None, 75)),
+    _declare("GET statuses/oembed", embed, "Read a post as HTML for other pages", Embedded,
+             add_fields(id=_id(), url=Text(), maxwidth=Integer(low=1), align=Text(), theme=Text(),
+                        lang=Text(), related=Text(), widget_type=Text(), link_color=Text(),
+                        **{name: Switch(load_default=False) for name in _EMBEDDED}),
+             auth=NO_AUTH, also=("/oembed",), facts=(EMBEDDED_POSTS,), errors="25 144 179",
+             query={"id": _POST}),
     _write("POST statuses/repost/:id", repost, "Repost a post", limit=_UPDATES,
            errors="136 144 179 327", path={"id": _OTHERS_POST}),
     _write("POST statuses/unrepost/:id", partial(change, reposts.operations.delete),

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from mock_platform.api.older import lists, media, messages, posts, users
+from mock_platform.api.older import (
+    friendships,
+    lists,
+    media,
+    messages,
+    places,
+    posts,
+    profiles,
+    saved_searches,
+    users,
+    welcome_messages,
+)
 from mock_platform.api.older.conventions import add_fields, declare
 from mock_platform.api.v2.conventions import WINDOW_SECONDS, make_schema
 from mock_platform.core.assumptions import public_fact
@@ -49,7 +60,18 @@ def show(call: Call, world: World) -> Record:
     return {"rate_limit_context": context, "resources": resources}
 
 
-LIMITED = (media, posts, users, lists, messages)
+LIMITED = (
+    media,
+    posts,
+    users,
+    friendships,
+    profiles,
+    lists,
+    messages,
+    welcome_messages,
+    places,
+    saved_searches,
+)
 """The subjects whose limits are shown."""
 _READS = [each for subject in LIMITED for each in subject.OPERATIONS if each.method == "GET"]
 OPERATIONS = (

@@ -69,6 +69,7 @@ _CODES = (
     NumericCode(161, 403, "You are unable to follow more people at this time."),
     NumericCode(162, 403, "You have been blocked from following this account."),
     NumericCode(170, 403, "Missing required parameter."),
+    NumericCode(172, 403, "You already have the maximum of 25 saved searches."),
     NumericCode(179, 403, "Sorry, you are not authorized to see this status."),
     NumericCode(183, 403, "You may not delete another user's status."),
     NumericCode(185, 403, "User is over daily status update limit."),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import pytest
+
 from tests.api.older.numbers import invalid, numbers
 from tests.refusals import Refusal, refusals
 from tests.support import NORTHBIKE, Sandbox, body_of
@@ -75,6 +77,14 @@ def test_several_members_and_all_lists(box: Sandbox) -> None:
     assert sorted(own_first) == sorted(followed_first)
 
 
+@pytest.mark.parametrize("kind", ["members", "subscribers"])
+def test_one_member_or_subscriber(box: Sandbox, kind: str) -> None:
+    """A user who belongs to a list is shown."""
+    user = box.read(f"/1.1/lists/{kind}/show.json", list_id=LIST, screen_name="ines_duarte")
+
+    assert INES == user["id_str"]
+
+
 show = partial(Refusal, "GET /1.1/lists/show.json")
 REFUSED = [
     show("no list", 400, shows=numbers(112)),
@@ -84,6 +94,14 @@ REFUSED = [
     show("an unknown owner", 404, query={"slug": "none", "owner_id": "99"}, shows=numbers(50)),
     show("a private list of somebody else", 404, keys=NORTHBIKE, query={"list_id": PRIVATE},
          shows=numbers(34)),
+    Refusal("GET /1.1/lists/members/show.json", "who is no member", 404,
+            query={"list_id": LIST, "user_id": OWN},
+            shows=numbers(109, "The specified user is not a member of this list.")),
+    Refusal("GET /1.1/lists/subscribers/show.json", "who is no subscriber", 404,
+            query={"list_id": LIST, "user_id": OTHER},
+            shows=numbers(109, "The specified user is not a subscriber of this list.")),
+    Refusal("GET /1.1/lists/members/show.json", "a member without a name", 400,
+            query={"list_id": LIST}, shows=numbers(25)),
     Refusal("POST /1.1/lists/update.json", "to change the list of somebody else", 403,
             form={"list_id": OTHERS_LIST, "name": "x"}, shows=numbers(87)),
     Refusal("POST /1.1/lists/create.json", "a name of 26 characters", 400,

@@ -94,9 +94,39 @@ def test_gaps_and_excess(box: Sandbox) -> None:
     assert id_ == send(box, 201, command="FINALIZE", media_id=id_)["media_id_string"]
 
 
+@pytest.mark.parametrize("category", ["TweetVideo", "tweet_video"])
+def test_subtitles(box: Sandbox, category: str) -> None:
+    """A video gets subtitles in a language, in any case, and loses them again."""
+    video = "7_1712850617439560005"
+    about = {"media_id": video[2:], "media_category": category}
+
+    def change(verb: str, **subtitle: str) -> tuple[int, bytes]:
+        body = about | {"subtitle_info": {"subtitles": [{"language_code": "en", **subtitle}]}}
+        answer = box.call("POST", f"/1.1/media/subtitles/{verb}.json", json=body)
+        return answer.status_code, answer.data
+
+    made = change("create", media_id="1712850617439560008", display_name="English")
+    kept = box.record("media", video)["_subtitles"]
+    ended = change("delete")
+
+    assert (200, b"") == made == ended
+    assert [("EN", "English")] == [(one["language_code"], one["display_name"]) for one in kept]
+    assert [] == box.record("media", video)["_subtitles"]
+
+
 upload = partial(Refusal, f"POST {UPLOAD}")
 INIT = {"command": "INIT", "media_type": "video/mp4"}
+subtitles = partial(Refusal, "POST /1.1/media/subtitles/create.json")
 REFUSED = [
+    subtitles("subtitles without a file", 400, shows=numbers(38),
+              json={"media_id": "1712850617439560005", "media_category": "TweetVideo",
+                    "subtitle_info": {"subtitles": [{"language_code": "EN"}]}}),
+    subtitles("subtitles for an image", 403, shows=numbers(87),
+              json={"media_id": OWN_IMAGE, "media_category": "TweetVideo", "subtitle_info": {
+                  "subtitles": [{"language_code": "EN", "media_id": "1712850617439560008"}]}}),
+    subtitles("subtitles of an image's category", 400, shows=invalid("media_category"),
+              json={"media_id": OWN_IMAGE, "media_category": "TweetImage", "subtitle_info": {
+                  "subtitles": [{"language_code": "EN", "media_id": "1712850617439560008"}]}}),
     upload("nothing", 400, json={}, shows=numbers(38)),
     upload("content that is no base64", 400, json={"media_data": "?"},
            shows=invalid("media_data")),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import pytest
+
 from tests.api.older.numbers import numbers
 from tests.refusals import Refusal, refusals
 from tests.support import NORTHBIKE, Sandbox, body_of
@@ -63,8 +65,34 @@ def test_pages(box: Sandbox) -> None:
     assert "next_cursor" not in box.read(f"{EVENTS}/list.json", keys=NORTHBIKE, count="50")
 
 
+@pytest.mark.parametrize(
+    ("what", "more", "event_type"),
+    [("indicate_typing", {}, "dm.indicate_typing"),
+     ("mark_read", {"last_read_event_id": "1990180010221305856"}, "dm.read")],
+)  # fmt: skip
+def test_notices(box: Sandbox, what: str, more: dict[str, str], event_type: str) -> None:
+    """The other user hears that the caller writes, and up to which message they have read."""
+    form = {"recipient_id": OTHER} | more
+    answer = box.call("POST", f"/1.1/direct_messages/{what}.json", form=form)
+    (event,) = (entry.record for entry in box.world.store.page("activities"))
+    (notice,) = next(iter(event["payload"].values()))
+
+    assert (204, b"") == (answer.status_code, answer.data)
+    assert (event_type, OTHER) == (event["event_type"], event["user_id"])
+    assert (OWN, OTHER) == (notice["sender_id"], notice["target"]["recipient_id"])
+    assert more.get("last_read_event_id") == notice.get("last_read_event_id")
+
+
 new = partial(Refusal, f"POST {EVENTS}/new.json")
+read = partial(Refusal, "POST /1.1/direct_messages/mark_read.json")
 REFUSED = [
+    read("to have read the own message", 404, shows=numbers(34),
+         form={"recipient_id": OTHER, "last_read_event_id": MESSAGE}),
+    read("to have read an unknown message", 404, shows=numbers(34),
+         form={"recipient_id": OTHER, "last_read_event_id": "99"}),
+    read("to have read nothing", 403, form={"recipient_id": OTHER}, shows=numbers(38)),
+    Refusal("POST /1.1/direct_messages/indicate_typing.json", "to write to an unknown user", 404,
+            form={"recipient_id": "99"}, shows=numbers(50)),
     new("no text", 400, json=make(None), shows=numbers(25)),
     new("a text of 10,001 characters", 403, json=make("x" * 10_001), shows=numbers(354)),
     new("an unknown recipient", 404, json=make(to="99"), shows=numbers(50)),

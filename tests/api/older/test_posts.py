@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
+from io import BytesIO
 from typing import Any
 
 import pytest
 
 from tests.api.older.numbers import invalid, not_authorized, numbers
+from tests.images import make_png
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox, body_of, sandbox
 
@@ -211,6 +213,54 @@ def test_limits(box: Sandbox) -> None:
     assert 88 == answers[15].get_json()["errors"][0]["code"]
 
 
+def test_who_reposted(box: Sandbox) -> None:
+    """Reposters have their ids on pages; whoever posted sees which posts were reposted."""
+    made = update(box, "Pass this on")["id_str"]
+    for keys in (NORTHBIKE, HARBOR):
+        body_of(box.call("POST", f"/1.1/statuses/repost/{made}.json", keys=keys))
+    first = box.read("/1.1/statuses/reposters/ids.json", id=made, count="1", stringify_ids="true")
+    cursor = first["next_cursor_str"]
+    second = box.read("/1.1/statuses/reposters/ids.json", id=made, count="1", cursor=cursor)
+    reposted = box.read("/1.1/statuses/reposts_of_me.json", count="1")
+
+    assert [OWN] == first["ids"]
+    assert [int(OTHER)] == second["ids"]
+    assert 0 == second["next_cursor"]
+    assert [made] == [one["id_str"] for one in reposted]
+    assert [] == box.read("/1.1/statuses/reposts_of_me.json", since_id=made)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"id": POST}, {"url": f"https://x.example/a/status/{POST}"}],
+    ids=["by id", "by address"],
+)
+def test_an_embedded_post(box: Sandbox, query: dict[str, Any]) -> None:
+    """Anybody gets a post as HTML, in which its text is escaped; on the host for pages as well."""
+    said = {"id": "1", "id_str": "1", "name": "N", "screen_name": "n_co", "indices": [7, 12]}
+    entities = {"user_mentions": [said], "hashtags": [{"text": "b", "indices": [13, 15]}]}
+    box.change("posts", POST, full_text="Mugs &\n@n_co #b <i>", entities=entities)
+    shown = box.read("/1.1/statuses/oembed.json", keys=None, **query)
+    plain = box.read("/oembed", keys=None, omit_script="true", maxwidth="100", **query)
+
+    site = "https://platform.example"
+    linked = f'<a href="{site}/n_co">@n_co</a> <a href="{site}/hashtag/b">#b</a>'
+    assert f"Mugs &amp;<br>{linked} &lt;i&gt;</p>" in shown["html"]
+    assert ("rich", 550, 220) == (shown["type"], shown["width"], plain["width"])
+    assert (True, False) == ("<script" in shown["html"], "<script" in plain["html"])
+    assert shown["url"].endswith(f"/harbor_roasters/status/{POST}")
+
+
+def test_a_post_with_its_image(box: Sandbox) -> None:
+    """One request uploads an image and posts it."""
+    form = {"status": "A mug", "media[]": (BytesIO(make_png(16, 9)), "x.png")}
+    made = body_of(box.call("POST", "/1.1/statuses/update_with_media.json", data=form,
+                            content_type="multipart/form-data"))  # fmt: skip
+
+    assert "photo" == made["extended_entities"]["media"][0]["type"]
+    assert made["text"].startswith("A mug")
+
+
 post = partial(Refusal, "POST /1.1/statuses/update.json")
 TIMELINE = "/1.1/statuses/user_timeline.json"
 UNKNOWN: dict[str, Any] = {"query": {"id": "99"}}
@@ -224,6 +274,19 @@ REFUSED = [
     post("a text that was posted", 403, shows=numbers(187), form={"status": "Twice"},
          given={("posts", POST): {"full_text": "Twice", "created_at": "2026-11-27T00:00:00.000Z",
                                   "in_reply_to_status_id_str": None}}),
+    Refusal("GET /1.1/statuses/reposters/ids.json", "who reposted an unknown post", 404,
+            query={"id": "99"}, shows=numbers(144)),
+    Refusal("GET /1.1/statuses/oembed.json", "to embed nothing", 400, shows=numbers(25)),
+    Refusal("GET /1.1/statuses/oembed.json", "to embed an unknown post", 404,
+            query={"id": "99"}, shows=numbers(144)),
+    Refusal("GET /1.1/statuses/oembed.json", "to embed an address of no post", 404,
+            query={"url": "https://x.example/a"}, shows=numbers(144)),
+    Refusal("GET /1.1/statuses/oembed.json", "to embed a post of a protected user", 403, keys=None,
+            query={"id": POST}, shows=numbers(179), given={("users", OWN): {"protected": True}}),
+    Refusal("POST /1.1/statuses/update_with_media.json", "a post without its image", 403,
+            json={"status": "x"}, shows=numbers(38, "media[] parameter is missing.")),
+    Refusal("POST /1.1/statuses/update_with_media.json", "a post with a broken image", 400,
+            json={"status": "x", "media[]": "?"}, shows=invalid("media[]")),
     post("media that do not exist", 400, form={"status": "x", "media_ids": "99"},
          shows=numbers(324)),
     post("media of somebody else", 400, keys=NORTHBIKE, shows=numbers(324),

@@ -44,6 +44,16 @@ def make_post(id_: str, author_id: str, text: str, **more: Any) -> Record:
     return post | more
 
 
+def make_place(id_: str, name: str, kind: str, long: float, lat: float) -> Record:
+    """A place around a position, as a post of version 1.1 has it."""
+    sides = ((-1, -1), (-1, 1), (1, 1), (1, -1), (-1, -1))
+    box = [[long + east / 10, lat + north / 10] for east, north in sides]
+    return {
+        "id": id_, "full_name": name, "name": name.partition(",")[0], "place_type": kind,
+        "bounding_box": {"type": "Polygon", "coordinates": [box]},
+    }  # fmt: skip
+
+
 def list_posts() -> Iterable[Record]:
     """The posts that are named, and enough for second pages."""
     for id_ in ("1507070437557096461", "1293593516040269825", "1415348607813832708"):
@@ -58,7 +68,12 @@ def list_posts() -> Iterable[Record]:
         "1344794616005066752", "1072250532645998596", "A reply", conversation_id=CONVERSATION,
         in_reply_to_user_id=OWN, referenced_posts=[root],
     )  # fmt: skip
-    yield make_post("20", JACK, "just setting up my twttr")
+    yield make_post("20", JACK, "just setting up my twttr", place=make_place(
+        "1ffd3558f2e98349", "Dogpatch, San Francisco", "neighborhood", -122.39, 37.76,
+    ))  # fmt: skip
+    yield make_post("21", JACK, "hello austin", place=make_place(
+        "c3f37afa9efcf94b", "Austin, TX", "city", -97.74, 30.27,
+    ))  # fmt: skip
     media = {"media_keys": [VIDEO]}
     yield make_post("870042717589340160", NEWS, "A video", attachments=media)
     for number in range(30):

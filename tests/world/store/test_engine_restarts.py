@@ -172,7 +172,7 @@ def test_an_engine_that_forgot_a_claim(
 def test_a_request_confirms_before_the_lease_is_renewed(
     engine: EngineServer, processes: list[Process]
 ) -> None:
-    """The engine has the world again, and not the lease: nobody takes it over all the same."""
+    """The engine has the world again, and not the lease, but no process takes it over."""
     first, second, _ = processes
     token = first.archive.add("w1", whole(), {})
     crash(engine)

@@ -285,6 +285,25 @@ def make_payload(world: World, message: Record, recipient_id: str) -> dict[str, 
     return {"direct_message_events": [event], "users": users}
 
 
+_NOTICES = {
+    "dm.read": "direct_message_mark_read_events",
+    "dm.indicate_typing": "direct_message_indicate_typing_events",
+}
+
+
+def make_notice(
+    world: World, name: str, sender_id: str, recipient_id: str, *, read: str | None = None
+) -> dict[str, Any]:
+    """Return the payload of dm.read, with the last message that was `read`, or of typing."""
+    event = {
+        "created_timestamp": epoch_millis(world.clock.now()),
+        "sender_id": sender_id,
+        "target": {"recipient_id": recipient_id},
+    }
+    event |= {} if read is None else {"last_read_event_id": read}
+    return {_NOTICES[name]: [event], "users": show_users(world, sender_id, recipient_id)}
+
+
 def show_users(world: World, *ids: str) -> dict[str, Any]:
     """Return the users of a payload about messages, by id."""
     found = {id_: world.store.get("users", id_) for id_ in ids}

@@ -239,6 +239,12 @@ DM_BLOCKS = Relation(
     "dm_blocks", "A user takes no direct messages of another one.", _USER, _TARGET_USER
 )
 MUTES = Relation("mutes", "A user mutes another one.", _USER, _TARGET_USER)
+HIDDEN_REPOSTS = Relation(
+    "hidden_reposts",
+    "A user does not want to see the reposts of another one whom the user follows.",
+    _USER,
+    _TARGET_USER,
+)
 LIKES = Relation(
     "likes",
     "A user likes a post.",
@@ -265,7 +271,15 @@ SPACE_POSTS = Relation(
 )
 POST_RELATIONS = (LIKES, BOOKMARKS, FOLDER_POSTS, SPACE_POSTS)
 """What leads to a post: it ends with the post, and goes on to a new version of it."""
-RELATIONS = (FOLLOWS, FOLLOW_REQUESTS, BLOCKS, DM_BLOCKS, MUTES, *POST_RELATIONS)
+RELATIONS = (
+    FOLLOWS,
+    FOLLOW_REQUESTS,
+    BLOCKS,
+    DM_BLOCKS,
+    MUTES,
+    HIDDEN_REPOSTS,
+    *POST_RELATIONS,
+)
 """The relations of users and of posts. Those of lists are in the folder of lists."""
 
 

@@ -32,7 +32,7 @@ from mock_platform.api.v2.objects.lists import (
 )
 from mock_platform.api.v2.objects.object_types import POST_OBJECT
 from mock_platform.api.v2.objects.post_view import is_latest
-from mock_platform.api.v2.objects.relations import FOLLOWS, MUTES, is_blocked
+from mock_platform.api.v2.objects.relations import FOLLOWS, HIDDEN_REPOSTS, MUTES, is_blocked
 from mock_platform.api.v2.pages import (
     TIMED_POSTS,
     TOKEN_FORMS,
@@ -64,7 +64,8 @@ TIMELINE_POSTS = expectation(
     "Promoted-only posts are in no timeline. Mentions are posts of others that name the user or "
     "reply to the user, no reposts. Home has posts of the caller and of followed users; of these "
     "replies only to the caller, to themselves and to followed users, posts in a community only if "
-    "shared with followers, nothing of muted or blocked users, nor reposts of their posts.",
+    "shared with followers, nothing of muted or blocked users, nor reposts of their posts, and no "
+    "reposts of users whose reposts the caller does not want (friendships/update of version 1.1).",
 )
 _LONGEST, _SHORTEST = 3200, 800
 _MENTIONING = ("entities.user_mentions.id_str", "in_reply_to_user_id_str")
@@ -146,6 +147,10 @@ def list_home(call: Call, world: World) -> dict[str, Any]:
         muted = MUTES.find(world, user_id, author_id) is not None
         return not muted and not is_blocked(world, user_id, author_id)
 
+    @cache
+    def shows_reposts(author_id: str) -> bool:
+        return HIDDEN_REPOSTS.find(world, user_id, author_id) is None
+
     def is_shown(post: Record) -> bool:
         author, answered = post["_user_id"], post.get("in_reply_to_user_id_str")
         original = world.store.get("posts", post.get("_reposted_post_id") or "")
@@ -154,7 +159,7 @@ def list_home(call: Call, world: World) -> dict[str, Any]:
             and is_wanted(author)
             and (answered in {None, author} or author == user_id or answered in shown_authors)
             and (not post.get("_community_id") or bool(post.get("_share_with_followers")))
-            and (original is None or is_wanted(original["_user_id"]))
+            and (original is None or (is_wanted(original["_user_id"]) and shows_reposts(author)))
         )
 
     within = Within("_user_id", shown_authors)

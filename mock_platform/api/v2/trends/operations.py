@@ -22,7 +22,7 @@ from mock_platform.api.v2.prices import TRENDS
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
-from mock_platform.core.fields import Integer, ListOf, Nested, Text
+from mock_platform.core.fields import Integer, ListOf, Nested, Number, Text
 from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
@@ -76,6 +76,8 @@ class TrendPlaceRecord(Schema):
     woeid = Text(required=True, pattern=r"-?[0-9]{1,10}", pattern_text="the WOEID of a place")
     name = Text(required=True)
     trends = ListOf(Nested(Trend), load_default=list)
+    _coordinates = ListOf(Number(), least=2, most=2)
+    """Longitude and latitude."""
 
 
 class PersonalTrendsRecord(Schema):

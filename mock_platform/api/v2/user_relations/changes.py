@@ -11,7 +11,13 @@ from functools import partial
 from typing import Any, Protocol
 
 from mock_platform.api.v2.activity.activities import FanOut, record_activity
-from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOW_REQUESTS, FOLLOWS, MUTES
+from mock_platform.api.v2.objects.relations import (
+    BLOCKS,
+    FOLLOW_REQUESTS,
+    FOLLOWS,
+    HIDDEN_REPOSTS,
+    MUTES,
+)
 from mock_platform.api.v2.objects.users import show_user
 from mock_platform.world.store.interface import Change, Record
 from mock_platform.world.world import World
@@ -71,6 +77,7 @@ def _begin_follow(world: World, source: str, target: str) -> bool:
 
 def _end_follow(world: World, source: str, target: str) -> bool:
     FOLLOW_REQUESTS.remove(world, source, target)  # which is no activity
+    HIDDEN_REPOSTS.remove(world, source, target)
     return FOLLOWS.remove(world, source, target)
 
 
@@ -78,7 +85,7 @@ def _begin_block(world: World, source: str, target: str) -> bool:
     """Begin a block: follows and requests between the two end, without activities."""
     if not BLOCKS.add(world, source, target):
         return False
-    for relation in (FOLLOWS, FOLLOW_REQUESTS):
+    for relation in (FOLLOWS, FOLLOW_REQUESTS, HIDDEN_REPOSTS):
         relation.remove(world, source, target)
         relation.remove(world, target, source)
     return True

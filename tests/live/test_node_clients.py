@@ -1,4 +1,4 @@
-"""Clients of node for version 2 as published: each of their methods once, under the real hosts.
+"""Clients of node as published: each of their methods once, under the real hosts.
 
 Each client runs in one process of node, in a world of its own; one server has both worlds.
 """
@@ -57,6 +57,14 @@ def test_twitter_api_v2(run: Run) -> None:
     assert [] == told["missed"] == warnings
     assert 82 == len(told["offered"])
     assert set() == set(told["offered"]) - set(told["routes"])
+
+
+def test_twitter_api_v2_of_the_older_interface(run: Run) -> None:
+    """Each of its methods for version 1.1 answers what was done before, without a warning."""
+    told, warnings = run("v1.cjs")
+
+    assert {} == told["failed"]
+    assert [] == told["missed"] == warnings
 
 
 def is_answered(asked: Sequence[Mapping[str, Any]] | str) -> bool:
