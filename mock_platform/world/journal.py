@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
-from secrets import token_hex
 from sys import getsizeof
 from typing import Any
 from weakref import WeakSet
@@ -24,6 +23,7 @@ from msgspec.structs import replace
 from mock_platform.world import redact
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.endings import COMPLETE, AnswerEnding
+from mock_platform.world.ids import unguessable
 from mock_platform.world.store.interface import Change
 
 _SHOWN_BODY = 256 * 1024
@@ -354,7 +354,7 @@ class Journal:
         self._notes: dict[tuple[str, str], str] = {}
         self._has_reported = False
         self.dropped = 0
-        self.era = token_hex(8)
+        self.era = unguessable(16)
         """Names the time since it was made or emptied: a position in it counts from there."""
         self.counted = 0
         """Its bytes in the common memory, until it is `closed`; use it under its lock."""
@@ -483,7 +483,7 @@ class Journal:
             self._sizes.clear()
             self._by_id.clear()
             self._bytes = self.dropped = 0
-            self.era = token_hex(8)
+            self.era = unguessable(16)
             self._has_reported = False
         self._count_costs()
         if self._memory is not None:
