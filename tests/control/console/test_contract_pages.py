@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import quote
 
-from tests.control.console.support import show
+from tests.control.console.support import show, text_of
 from tests.control.support import call
 from tests.support import Sandbox
 
@@ -101,8 +101,12 @@ def test_coverage_says_of_which_worlds_it_is(box: Sandbox) -> None:
 
 
 def test_a_pattern_that_fits_nothing_is_explained(box: Sandbox) -> None:
-    """As a page, with what is wrong."""
-    assert "only" in show(box, "/console/coverage?only=xyzzy", status=400)
+    """Above the form, which keeps it; the whole coverage is shown."""
+    answer = call(box, "GET", "/console/coverage?only=xyzzy")
+
+    assert "&#39;xyzzy&#39; matches no operation" in answer.text
+    assert 'value="xyzzy"' in answer.text
+    assert "line_items.list" in text_of(answer, 400)
 
 
 def test_texts_are_escaped(box: Sandbox) -> None:
