@@ -91,7 +91,7 @@ from mock_platform.settings import NamesMode, Settings
 from mock_platform.world.blueprint import Blueprint, WorldSettings
 from mock_platform.world.clock import UPTIME, machine_now
 from mock_platform.world.journal import JournalEntry, JournalMemory
-from mock_platform.world.names import UnknownWorld
+from mock_platform.world.names import TooManyWorlds, UnknownWorld
 from mock_platform.world.store.errors import (
     StoreError,
     StoreUnreachable,
@@ -236,6 +236,7 @@ class Platform:
         self.where = self._routes.find_operation
         self.methods_at = self._routes.list_methods
         self.may_block = self._routes.may_block
+        self.opens_stream = self._routes.opens_stream
 
     # -- a request -------------------------------------------------------------------------------
 
@@ -251,7 +252,7 @@ class Platform:
         call.request_id = f"r{next(self._requests)}"
         try:
             world = self.world_of(call)
-        except (UnknownWorld, StoreError) as error:
+        except (UnknownWorld, StoreError, TooManyWorlds) as error:
             return self._answer_without_world(call, error)
         except Exception as error:  # noqa: BLE001 - raised below, where the journal learns of it
             world, refused = self.worlds.default, error
@@ -493,7 +494,9 @@ class Platform:
         full = isinstance(fault, StoreUnwritable) and not isinstance(fault, StoreUnreachable)
         return render(NotStored(str(fault)), call) if full else reply_to_closed_world(fault)
 
-    def _answer_without_world(self, call: Call, fault: UnknownWorld | StoreError) -> Reply:
+    def _answer_without_world(
+        self, call: Call, fault: UnknownWorld | StoreError | TooManyWorlds
+    ) -> Reply:
         """Return the reply to a call whose world does not exist, or cannot be opened here."""
         call.operation = None  # none answers
         if isinstance(fault, UnknownWorld):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import threading
 import weakref
 import zlib
 from collections.abc import Callable, Iterator
@@ -22,7 +23,10 @@ from mock_platform.settings import Settings
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.shared_worlds import SharedWorlds
 from mock_platform.world.store.backends import NeedsEngine
+from mock_platform.world.store.errors import StoreUnanswered, StoreUnreachable, WorldLost
+from mock_platform.world.store.redis import scripts
 from mock_platform.world.store.redis.address import parse_address
+from mock_platform.world.store.redis.writing import OwnedWorld
 from mock_platform.world.store.redis_archive import RedisArchive
 from mock_platform.world.store.sealing import seal_line
 from mock_platform.world.world import World
@@ -204,6 +208,38 @@ def test_a_world_rests_and_wakes(servers: list[Server]) -> None:
     assert 401 == second.ask("GET", f"/~w1{ACCOUNTS}").status_code
 
 
+@pytest.mark.parametrize(("method", "dropped", "status"), [
+    ("GET", False, 200), ("PUT", False, 200), ("GET", True, 404),
+])  # fmt: skip
+def test_a_world_is_put_to_rest_before_it_is_used(
+    servers: list[Server],
+    monkeypatch: pytest.MonkeyPatch,
+    method: str,
+    status: int,
+    *,
+    dropped: bool,
+) -> None:
+    """The control plane wakes it again, as operations do: it is unknown only if it was dropped."""
+    server, other = servers
+    server.put("/_mock/worlds/w1")
+    server.put("/~w1/_mock/state/users/77", USER)
+    worlds = worlds_of(server)
+    get = worlds.get
+
+    def rest_after(name: str) -> World:
+        monkeypatch.setattr(worlds, "get", get)
+        world = get(name)
+        assert worlds.rest(name)
+        if dropped:
+            worlds_of(other).drop(name)
+        return world
+
+    monkeypatch.setattr(worlds, "get", rest_after)
+    answer = server.ask(method, "/~w1/_mock/state/users/77", USER if method == "PUT" else None)
+
+    assert status == answer.status_code
+
+
 def test_idle_worlds_are_put_to_rest(serve: Callable[..., Server]) -> None:
     """Those that were not used since, but not one in which something moves by time."""
     server = serve(rest_after=0.0)
@@ -232,6 +268,37 @@ def test_only_worlds_that_are_awake_count(serve: Callable[..., Server]) -> None:
 
     assert {"w1", "w4"} == {world.name for world in server.platform.worlds}
     assert 4 == len(server.ask("GET", "/_mock/worlds").get_json()["worlds"])
+
+
+@pytest.mark.parametrize(("reason", "status"), [("all in use", 409), ("its memory is full", 503)])
+def test_no_world_can_be_put_to_rest_for_another(
+    servers: list[Server], serve: Callable[..., Server], reason: str, status: int
+) -> None:
+    """A request for another one is refused with the reason, and may be sent again."""
+    full, other = serve(max_worlds=1), servers[0]
+    for name in ("w2", "w3"):
+        other.put(f"/_mock/worlds/{name}")
+        assert worlds_of(other).rest(name)
+    full.put("/_mock/worlds/w1")
+    if reason == "all in use":
+        full.client.get("/~w1/2/activity/stream", headers=bearer())
+    else:
+        archive = archive_of(full)
+        give_back = archive.give_back
+
+        def refuse(name: str, token: int) -> None:
+            if name == "w1":
+                raise StoreUnreachable("there", reason)
+            give_back(name, token)
+
+        archive.give_back = refuse  # type: ignore[method-assign]
+
+    refused = check_refused(full, "GET", f"/~w2{ACCOUNTS}", reason)
+    assert "1" == refused.headers["Retry-After"]
+    refused = full.ask("GET", "/~w3/_mock/clock")
+    assert reason in refused.get_json()["detail"]
+    assert status == refused.status_code
+    assert 200 == other.ask("GET", f"/~w2{ACCOUNTS}").status_code
 
 
 def test_a_credential_finds_a_world_that_rests(servers: list[Server]) -> None:
@@ -265,6 +332,228 @@ def test_a_process_that_lost_its_lease(engine: EngineServer, servers: list[Serve
     assert "w1" not in {world.name for world in first.platform.worlds}
     assert 404 == second.ask("GET", "/~w1/_mock/state/users/78").status_code
     assert 503 == first.ask("GET", f"/~w1{ACCOUNTS}").status_code
+
+
+def lose_answer(archive: RedisArchive, script: str) -> None:
+    """Let the engine do once what a script says, and its answer not arrive."""
+    run = archive._engine.run
+
+    def lose(text: str, *given: Any, **how: Any) -> Any:
+        found = run(text, *given, **how)
+        if text is not script:
+            return found
+        archive._engine.run = run  # type: ignore[method-assign]
+        raise StoreUnanswered("there", "it did not answer")
+
+    archive._engine.run = lose  # type: ignore[method-assign]
+
+
+def test_a_world_that_may_have_been_given_back(servers: list[Server]) -> None:
+    """It is closed, because another process may have it; nothing outdated is answered."""
+    first, second = servers
+    first.put("/_mock/worlds/w1")
+    lose_answer(archive_of(first), scripts.GIVE_BACK)
+
+    assert not worlds_of(first).rest("w1")
+    second.put("/~w1/_mock/state/users/77", USER)
+
+    check_refused(first, "GET", "/~w1/_mock/state/users/77", "'w1' is open in another process")
+
+
+def test_a_world_that_may_have_been_dropped(servers: list[Server]) -> None:
+    """It is closed, because another process may have made one of its name."""
+    first, second = servers
+    first.put("/_mock/worlds/w1")
+    lose_answer(archive_of(first), scripts.DROP)
+
+    assert 503 == first.ask("DELETE", "/_mock/worlds/w1").status_code
+    second.put("/_mock/worlds/w1")
+    second.put("/~w1/_mock/state/users/77", USER)
+
+    check_refused(first, "GET", "/~w1/_mock/state/users/77", "'w1' is open in another process")
+
+
+def test_an_engine_that_refuses_to_take_a_world_back(
+    engine: EngineServer, servers: list[Server]
+) -> None:
+    """The world stays here, and is still read: it is certain that nothing was changed."""
+    server = servers[0]
+    server.put("/_mock/worlds/w1")
+    archive = archive_of(server)
+    run = archive._engine.run
+
+    def refuse(text: str, *given: Any, **how: Any) -> Any:
+        if text is scripts.GIVE_BACK:
+            raise StoreUnreachable("there", "its memory is full")
+        return run(text, *given, **how)
+
+    archive._engine.run = refuse  # type: ignore[method-assign]
+    assert not worlds_of(server).rest("w1")
+    archive._engine.run = run  # type: ignore[method-assign]
+
+    assert worlds_of(server).owns("w1")
+
+
+@pytest.mark.parametrize("step", ["begin", "resume"])
+def test_a_world_that_is_lost_while_it_begins(
+    engine: EngineServer, servers: list[Server], monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """It is not kept as if it were this process's: the next request asks the engine."""
+    first, second = servers
+    if step == "resume":
+        first.put("/_mock/worlds/w1")
+        assert worlds_of(first).rest("w1")
+    begin = getattr(World, step)
+
+    def stop_after(world: World, *given: Any) -> None:
+        """Let the process stop until another one has changed the world, and renew its lease."""
+        monkeypatch.setattr(World, step, begin)
+        begin(world, *given)
+        forget_process(engine, first)
+        second.put("/~w1/_mock/state/users/77", USER)
+        archive_of(first).lease._until = 0.0
+        archive_of(first).lease.renew()
+
+    monkeypatch.setattr(World, step, stop_after)
+    first.ask("PUT", "/_mock/worlds/w1")
+
+    for _ in range(2):
+        check_refused(first, "GET", "/~w1/_mock/state/users/77", "'w1' is open in another process")
+
+
+def test_a_lost_world_with_an_open_stream(servers: list[Server]) -> None:
+    """The thread of the lease finds it out while a request waits for that thread, and goes on."""
+    server = servers[0]
+    archive, worlds = archive_of(server), worlds_of(server)
+    server.put("/_mock/worlds/w1")
+    world, owned = worlds.get("w1"), archive._owned["w1"]
+    confirms, works, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def confirm(name: str, owned: OwnedWorld) -> bool:
+        confirms.set()
+        assert works.wait(PATIENCE)
+        archive._lose(name, owned)
+
+    def end_stream(closed: World) -> None:
+        with closed.lock:
+            ended.set()
+
+    def change() -> None:
+        with world.lock:
+            assert confirms.wait(PATIENCE)
+            works.set()
+            with pytest.raises(WorldLost):
+                archive.commit("w1", owned.token, {}, {"ids": 9})
+
+    archive._writer.confirm = confirm  # type: ignore[method-assign]
+    worlds.dropped_listeners.append(end_stream)
+    owned.run = "another"
+    threads = [threading.Thread(target=run, daemon=True) for run in (change, archive._confirm_late)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+
+    assert not any(thread.is_alive() for thread in threads)
+    assert ended.wait(PATIENCE)
+
+
+def test_a_process_ends_that_has_lost_a_world(
+    engine: EngineServer, servers: list[Server], settings: Settings
+) -> None:
+    """The others can be opened at once, as after any other end."""
+    first, second = servers
+    for name in ("w1", "w2"):
+        first.put(f"/_mock/worlds/{name}")
+    forget_process(engine, first)
+    assert 200 == second.ask("GET", f"/~w1{ACCOUNTS}").status_code
+    world = first.platform.worlds.get("w1")
+    world.ids.drawn += 1  # which is not recorded yet
+
+    first.opened.close()
+
+    assert {"w1": None, "w2": None}.keys() == archive_of(second).list_owners().keys()
+    assert archive_of(second).list_owners()["w2"] is None
+
+
+def test_a_damaged_world_does_not_keep_the_deliveries_of_others(
+    engine: EngineServer, servers: list[Server]
+) -> None:
+    """The worlds whose deliveries had not ended are opened one by one."""
+    first, second = servers
+    prefix = prefix_of(first)
+    for name in ("w1", "w2"):
+        first.put(f"/_mock/worlds/{name}")
+        assert worlds_of(first).rest(name)
+    with engine.connect() as client:
+        client.set(f"{prefix}state:w1", b"damaged")
+        client.sadd(f"{prefix}unfinished", "w1", "w2")
+
+    take_turn(second)
+
+    assert {"w2"} == {world.name for world in second.platform.worlds}
+
+
+def test_a_mark_whose_removal_was_not_answered(engine: EngineServer, servers: list[Server]) -> None:
+    """The next delivery marks its world again, so that it goes on after a crash."""
+    first, _ = servers
+    first.put("/_mock/worlds/w1")
+    world = first.platform.worlds.get("w1")
+    first.platform.deliverer.close()
+    unfinished = archive_of(first).unfinished
+    remove = unfinished.remove
+
+    def lose(name: str) -> None:
+        unfinished.remove = remove  # type: ignore[method-assign]
+        remove(name)
+        raise StoreUnanswered("there", "it did not answer")
+
+    unfinished.remove = lose  # type: ignore[method-assign]
+    for state in ("sent", "new"):
+        with world.work():
+            world.store.put("_outgoing", state, {"webhook_id": "1"})
+        if state == "sent":
+            with world.work():
+                world.store.remove("_outgoing", state)
+            take_turn(first)
+
+    assert {"w1"} == unfinished.read()
+
+
+def test_a_client_leaves_the_stream_of_a_lost_world(
+    engine: EngineServer, servers: list[Server]
+) -> None:
+    """Its end cannot be recorded, which is no fault: its new owner does that."""
+    first, second = servers
+    first.put("/_mock/worlds/w1")
+    answer = first.client.get("/~w1/2/activity/stream", headers=bearer())
+    assert 200 == answer.status_code
+    forget_process(engine, first)
+    second.put("/~w1/_mock/state/users/77", USER)
+
+    answer.close()
+
+    check_refused(first, "GET", "/~w1/_mock/state/users/77", "'w1' is open in another process")
+
+
+def test_a_credential_that_was_not_recorded(servers: list[Server]) -> None:
+    """It is recorded at the next turn, and then finds its world in every process."""
+    first, second = servers
+    credentials = archive_of(first).credentials
+    add = credentials.add
+
+    def fail(*_: str) -> None:
+        raise StoreUnanswered("there", "it did not answer")
+
+    credentials.add = fail  # type: ignore[method-assign, assignment]
+    made = first.put("/_mock/worlds/w1", {"own_credentials": True}).get_json()
+    headers = bearer(made["credentials"]["bearer_token"])
+    credentials.add = add  # type: ignore[method-assign]
+    assert 401 == second.client.get(ACCOUNTS, headers=headers).status_code
+    take_turn(first)
+
+    assert 200 == first.client.get(ACCOUNTS, headers=headers).status_code
+    assert 503 == second.client.get(ACCOUNTS, headers=headers).status_code
 
 
 def take_turn(server: Server) -> None:

@@ -142,6 +142,7 @@ class ControlRequest(Struct, frozen=True):
         if name is None:
             name = self.flask.headers.get("X-Mock-World")
         worlds = self.platform.worlds
+        self.flask.environ.pop(_READ, None)
         found = worlds.default if name is None else worlds.get(name)
         self.flask.environ[_READ] = found
         return found

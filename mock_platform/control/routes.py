@@ -200,20 +200,23 @@ def _check_headers(sent: Headers) -> None:
 
 
 def _view(route: Route, asked: ControlRequest) -> Any:
-    """Return what a view does; what was read is read again if another process had the world.
+    """Return what a view does, once more if its world was put to rest, or another process had it.
 
-    A change needs no such check, because the archive makes it.
+    A change needs no check of the latter, because the archive makes it.
     """
     # What was read may be outdated if this process lost the world while it read. Then the view runs
-    # once more: the world is opened here again, or the refusal says who has it.
-    result = route.view(asked)
-    world = asked.read_world
-    if route.method == "GET" and world is not None:
+    # once more: the world is opened here again, or the refusal says who has it. The same if the
+    # world was put to rest before the view could use it, since nothing was done then.
+    while True:
         try:
-            asked.platform.worlds.check_still_here(world, ())
+            result = route.view(asked)
+            if route.method == "GET" and asked.read_world is not None:
+                asked.platform.worlds.check_still_here(asked.read_world, ())
         except UnknownWorld:
-            return route.view(asked)
-    return result
+            if asked.read_world is None or not asked.read_world.moved:
+                raise
+        else:
+            return result
 
 
 def _json(value: Any, status: int, media_type: str = "application/json") -> Response:

@@ -20,6 +20,10 @@ TRAILING_SLASH_TAKEN = expectation(
 )
 
 
+STREAM_CONNECTION = "streaming-connection"
+"""The failure of operations that open a stream."""
+
+
 class OperationRoutes:
     """Finds the operation for a call, or for a method and a path."""
 
@@ -41,6 +45,12 @@ class OperationRoutes:
         self._not_served = tuple(not_served)
         self._challenging = _list_challenging(operations)
         """Where paths of operations begin that may wait for a challenge, by method."""
+        self._streams = frozenset(
+            (each.method, path)
+            for each in operations
+            if STREAM_CONNECTION in each.errors
+            for path in (each.path, *each.also)
+        )
 
     def find(self, call: Call) -> Found[Compiled]:
         """Return the operation of a call with its path parameters, or the allowed methods."""
@@ -85,6 +95,10 @@ class OperationRoutes:
             return False
         operation = self.find_operation(method, path)
         return path in AGENT_PATHS or (operation is not None and operation.challenge is not None)
+
+    def opens_stream(self, method: str, path: str) -> bool:
+        """Whether a request asks for a stream, of which an app may have only so many."""
+        return (method, path) in self._streams
 
     @cached_property
     def _neutral(self) -> dict[str, Router[int]]:

@@ -32,7 +32,7 @@ from mock_platform.scenario.engine import Engine
 from mock_platform.scenario.library import Library, StartUp
 from mock_platform.settings import Settings
 from mock_platform.world.names import UnknownWorld
-from mock_platform.world.store.errors import StoreUnwritable
+from mock_platform.world.store.errors import StoreUnwritable, WorldLost
 from mock_platform.world.store.interface import Change
 from mock_platform.world.world import World
 
@@ -386,7 +386,7 @@ class ServerScenarios:
                 find_engine(world).refresh(scenario)
             except (BadParameters, CannotPerform, StoreUnwritable) as error:
                 kept.append(f"World {world.name!r} goes on with the last version. {error}")
-            except UnknownWorld:  # dropped meanwhile
+            except (UnknownWorld, WorldLost):  # dropped or taken over meanwhile
                 continue
         return kept
 

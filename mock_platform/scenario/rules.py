@@ -37,7 +37,7 @@ from mock_platform.scenario.rule_index import (
 )
 from mock_platform.world.attached import DeliveryFault
 from mock_platform.world.names import UnknownWorld
-from mock_platform.world.store.errors import StoreUnwritable
+from mock_platform.world.store.errors import StoreError
 from mock_platform.world.world import World
 
 # Runs a rule that acts: changes, gate, its answer or the handler's, then treatments.
@@ -240,7 +240,7 @@ class Rules:
         if not rules:
             return
         # The count is only information: if it cannot be recorded, the refusal is still answered.
-        with suppress(UnknownWorld, StoreUnwritable), self._world.work():
+        with suppress(UnknownWorld, StoreError), self._world.work():
             for active_rule in rules:
                 self._remember(active_rule)
                 active_rule.refused += 1

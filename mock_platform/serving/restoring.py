@@ -9,6 +9,7 @@ start. The origin of a copy and its snapshots are in the file as well.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import fields, replace
 from functools import partial
@@ -22,9 +23,10 @@ from mock_platform.serving.settings_check import check_settings
 from mock_platform.settings import DeliverySettings, Settings
 from mock_platform.world.blueprint import Blueprint
 from mock_platform.world.clock import moment
+from mock_platform.world.names import UnknownWorld
 from mock_platform.world.store.archive import Archive, KeptWorld, SharedArchive
 from mock_platform.world.store.backends import ENGINE, NeedsEngine, find_backend, open_archive
-from mock_platform.world.store.errors import StoreDamaged
+from mock_platform.world.store.errors import StoreDamaged, WorldLost
 from mock_platform.world.store.interface import Record
 from mock_platform.world.store.memory import Base
 from mock_platform.world.world import World
@@ -63,7 +65,8 @@ class Opened:
             return
         if self.archive.keeps:
             for world in self.platform.worlds:
-                _record(world)
+                with suppress(UnknownWorld, WorldLost):  # another process has it now
+                    _record(world)
         self.archive.close()
         self._closed = True
 

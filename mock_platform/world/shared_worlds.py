@@ -7,7 +7,8 @@ rest: its memory is freed, and the archive has it until the next request, here o
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from mock_platform.world.clock import UPTIME
@@ -48,6 +49,9 @@ class Keeper(Protocol):
         Raises:
             StoreError: Another process has it, or it cannot be read.
         """
+
+    def owns(self, name: str) -> bool:
+        """Whether this process owns a world, as far as it knows. Never waits."""
 
     def give_back(self, name: str, kept: KeptWorld) -> None:
         """Let other processes take over a world that could not be opened here."""
@@ -186,11 +190,12 @@ class SharedWorlds(Worlds):
         if world.moved:
             raise UnknownWorld(world.name)
 
-    def index_again(self) -> None:
-        """Record the credentials of all open worlds, which the archive may have forgotten."""
+    def index_again(self, names: Collection[str] | None = None) -> None:
+        """Record the credentials of open worlds, of all unless named; the archive may lack them."""
         for world in self:
-            with world.lock:
-                self._index(world, world.store.list_changes())
+            if names is None or world.name in names:
+                with world.lock:
+                    self._index(world, world.store.list_changes())
 
     def rest_idle(self) -> None:
         """Put the worlds to rest that were not used for as long as the settings say."""
@@ -203,26 +208,26 @@ class SharedWorlds(Worlds):
 
     def rest(self, name: str) -> bool:
         """Put a world to rest, unless something runs in it; return whether it rests now."""
-        with self._lock:
-            world = self._worlds.get(name)
-            if world is None or world.closed:
-                return True
-            if not self._may_rest(world):
-                return False
-            try:
-                world.retire()
-            except (StoreError, UnknownWorld) as error:
-                _LOG.info("World %r is not put to rest: %s", name, error)
-                return False
-            self._close(world)
-        return True
+        try:
+            return self._put_to_rest(name)
+        except (StoreError, UnknownWorld) as error:
+            _LOG.info("World %r is not put to rest: %s", name, error)
+            return False
 
     def lose(self, name: str) -> None:
-        """Close a world that another process owns now. Takes no lock, so any thread may call it."""
+        """Close a world that another process owns now, or may. Takes no lock: any thread may call.
+
+        What belongs to it ends in a thread of its own.
+        """
         world = self._worlds.get(name)
         if world is not None:
             world.closed = world.moved = True
-            self._close(world)
+            self._remove(world)
+            # The end of a stream needs the lock of the world. A request may hold that, and wait for
+            # the thread that calls this one.
+            threading.Thread(
+                target=self._end, args=(world,), name="mock-platform-lost", daemon=True
+            ).start()
 
     def _begin(self) -> None:
         """Open no world: the default one is opened by the first request for it."""
@@ -248,6 +253,7 @@ class SharedWorlds(Worlds):
                 self._keeper.give_back(name, kept)
                 raise
             self._worlds[name] = world
+            self._close_if_lost(name)
             return world
 
     def _open(self, name: str, kept: KeptWorld) -> World:
@@ -275,32 +281,76 @@ class SharedWorlds(Worlds):
         self._make_room()
         self._used[name] = UPTIME()
         try:
-            return super().create(name, **how)
+            world = super().create(name, **how)
         except AlreadyKept:
             return self.get(name)
+        self._close_if_lost(name)
+        return world
+
+    def _close_if_lost(self, name: str) -> None:
+        """Close a world that another process took over before it was known here.
+
+        Whoever uses it asks for it again then.
+        """
+        if not self._keeper.owns(name):
+            self.lose(name)
 
     def _forget(self, world: World) -> None:
         """Inform observers of a dropped world; the archive removed its credentials with it."""
         self._close(world)
+
+    def _put_to_rest(self, name: str) -> bool:
+        """Put a world to rest, unless something runs in it; return whether it rests now.
+
+        Raises:
+            StoreError: The archive cannot be reached, or another process has the world already.
+            UnknownWorld: It was closed meanwhile.
+        """
+        with self._lock:
+            world = self._worlds.get(name)
+            if world is None or world.closed:
+                return True
+            if not self._may_rest(world):
+                return False
+            world.retire()
+            self._close(world)
+        return True
 
     def _make_room(self) -> None:
         """Put the worlds to rest that were not used for longest, if there are too many.
 
         Raises:
             TooManyWorlds: Something runs in all of them.
+            StoreError: The archive cannot be reached.
         """
         # The ones not used for longest come first, until one may rest: worlds with open streams or
         # jobs cannot.
         if len(self._worlds) < self._limit:
             return
+        fault: StoreError | None = None
         for name in sorted(self._worlds, key=lambda name: self._used.get(name, 0.0)):
-            if self.rest(name):
+            try:
+                self._put_to_rest(name)
+            except StoreError as error:
+                fault = error
+            except UnknownWorld:  # another process has it
+                pass
+            if len(self._worlds) < self._limit:
                 return
-        raise TooManyWorlds(f"This server has {self._limit} worlds awake already, all in use.")
+        raise fault or TooManyWorlds(
+            f"This server has {self._limit} worlds awake already, all in use."
+        )
 
     def _close(self, world: World) -> None:
         """Free what belongs to a world that is closed here and lives on in the archive."""
-        self._worlds.pop(world.name, None)
-        self._used.pop(world.name, None)
+        self._remove(world)
+        self._end(world)
+
+    def _remove(self, world: World) -> None:
+        if self._worlds.get(world.name) is world:  # it may have been opened again meanwhile
+            self._worlds.pop(world.name, None)
+            self._used.pop(world.name, None)
+
+    def _end(self, world: World) -> None:
         for listener in self.dropped_listeners:
             listener(world)

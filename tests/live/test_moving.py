@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
+import signal
 import socket
 from collections.abc import Iterator
 from contextlib import closing
@@ -22,6 +24,7 @@ pytestmark = [
     ),
 ]
 _ESTABLISHED = "01"
+_STREAM = "/2/activity/stream"
 
 
 @pytest.fixture
@@ -103,3 +106,31 @@ def test_a_connection_moves_to_the_world_that_it_asks_for(served: Served) -> Non
         for world in worlds.values():
             assert 200 == ask(first, "GET", f"/~{world}/_mock/clock")[0]
         assert 404 == ask(first, "GET", "/~nowhere/_mock/clock")[0]
+
+
+def test_a_stream_is_read_where_its_world_is() -> None:
+    """So its slot is free as soon as its client has left, though the other process is busy."""
+    with serving("--workers", 2, "--stream-connections", 1, "--store", "memory", command=quick) as (
+        served
+    ):
+        clients = [connect(served) for _ in range(20)]
+        by_process = {find_process(served, client): client for client in clients}
+        owner, other = "1", "2"  # the default world is in the first
+        bearer = json.loads(ask(clients[0], "GET", "/_mock/credentials")[1])["bearer_token"]
+
+        def open_stream(client: http.client.HTTPConnection) -> int:
+            client.request("GET", _STREAM, headers={"Authorization": f"Bearer {bearer}"})
+            return client.getresponse().status
+
+        leaving, next_one = by_process[other], by_process[owner]
+        assert 200 == open_stream(leaving)
+        os.kill(served.pids[int(other)], signal.SIGSTOP)
+        try:
+            leaving.sock.close()
+            leaving.close()
+            assert 200 == open_stream(next_one)
+        finally:
+            os.kill(served.pids[int(other)], signal.SIGCONT)
+        for client in clients:
+            client.close()
+        assert 0 == served.stop()

@@ -203,7 +203,9 @@ class Trail:
     """For which processes the requests of a connection were, and whether it should move.
 
     It moves with the second request in a row for the same other process, so that clients who open a
-    connection for each request cost no move. Each further move takes four times as many.
+    connection for each request cost no move. Each further move takes four times as many. One that
+    is for a stream moves at once: the process of the world learns then without delay that the
+    client has left, and that it may open another one.
     """
 
     __slots__ = ("_count", "_door", "_moves", "_place", "_wanted")
@@ -221,12 +223,14 @@ class Trail:
         # Requests in a row for one other process make it worth moving; any other request begins the
         # count again. Each move makes the next one four times as hard, so a client that goes back
         # and forth between two worlds settles somewhere.
-        place = direct.place if type(direct) is HandedRequest else None
+        handed = direct if type(direct) is HandedRequest else None
+        place = None if handed is None else handed.place
         if place is not self._place:
-            self._place, self._count = place, 1
-            return False
+            self._place, self._count = place, 0
         self._count += 1
-        return place is not None and self._count >= self._wanted
+        if handed is None or place is None:
+            return False
+        return handed.is_stream or self._count >= self._wanted
 
     def move(self, descriptor: int, request: Request) -> bool:
         """Move a socket, with the request that leads away; return whether it went."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -63,6 +63,8 @@ class HandedRequest:
         self._world = world
         self.place = place
         """Where the world lives, as far as is known."""
+        self.is_stream = False
+        """Whether it asks for a stream, of which an app may have only so many."""
         self._link: Link | None = None
         self._number = 0
         self._queue: deque[tuple[int, bytes]] = deque()
@@ -76,6 +78,8 @@ class HandedRequest:
         self._hurried = False
         self._until = 0.0
         self._moved_from: Place | None = None
+        self._denials = Counter[Place]()
+        """How often processes said that they do not have the world."""
 
     def __call__(
         self, request: Request, peer: Peer, start_response: StartResponse
@@ -124,7 +128,9 @@ class HandedRequest:
         # The owner has done nothing with the request, so it can be sent to where the world is now.
         if kind == Kind.MOVED:
             self._forget()
-            self._moved_from = self.place
+            self._moved_from = place = self.place
+            assert place is not None
+            self._denials[place] += 1
             self._carrier.locate(self._world, self.place, self._take_place)
             return
         self._is_raw = self._is_raw or kind == Kind.RAW
@@ -182,8 +188,11 @@ class HandedRequest:
         self._number = number = link.add(self)
         stream = "stream" if peer.connection.is_stream else ""
         told = (peer.address, peer.port, peer.scheme, peer.server, stream)
-        # This process answers for a world that is nowhere else, even if it does not exist.
-        world = "" if self._carrier.is_here(self.place) else self._world
+        # This process answers for a world that is nowhere else, even if it does not exist. Another
+        # one may be the owner without knowing it, if it never had the engine's answer: it opens the
+        # world when it is asked to answer in any case.
+        insists = self._denials[self.place] > 1 or self._carrier.is_here(self.place)
+        world = "" if insists else self._world
         link.write(pack_request(number, world, self._request, told))
 
     def _try_again(self) -> None:
@@ -197,7 +206,7 @@ class HandedRequest:
             self._refuse(str(found))
         elif UPTIME() > self._until:
             self._refuse("The process with this world changes too often; try again.")
-        elif found == self._moved_from:  # it is giving the world back
+        elif found == self._moved_from and self._denials[found] == 1:  # it is giving the world back
             self._moved_from = None
             self._carrier.call_later(_RETRY_SECONDS, self._try_again)
         else:

@@ -51,7 +51,9 @@ class PlacedApplication:
         if world is not None:
             place = self._find(world)
             if place != self._here:
-                return HandedRequest(self._hop, world, place)
+                handed = HandedRequest(self._hop, world, place)
+                handed.is_stream = self._application.opens_stream(request)
+                return handed
         return self._application.at_once(request)
 
 

@@ -101,7 +101,9 @@ class FrameProtocol(asyncio.Protocol):
 
     def _flush(self) -> None:
         out, transport = self._out, self.transport
-        if out and transport is not None and self.is_known:
+        if transport is not None and transport.is_closing():  # whoever waits learns of it apart
+            out.clear()
+        elif out and transport is not None and self.is_known:
             transport.write(out[0] if len(out) == 1 else b"".join(out))
             out.clear()
 

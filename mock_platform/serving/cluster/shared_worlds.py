@@ -55,11 +55,15 @@ class UnfinishedWorlds:
         try:
             self._unmark()
             others = self._archive.unfinished.read() - self._marked
-            for name in sorted(others):
-                if self._archive.find_owner(name) is None:
-                    self._take_up(name)
         except StoreError as fault:
             _LOG.debug("Unfinished worlds are not looked at: %s", fault)
+            return
+        for name in sorted(others):
+            try:
+                if self._archive.find_owner(name) is None:
+                    self._take_up(name)
+            except StoreError as fault:  # the others go on
+                _LOG.debug("World %r, which is unfinished, is not opened: %s", name, fault)
 
     def mark_again(self) -> None:
         """Mark own worlds on an engine that was started again, and may have forgotten them."""
@@ -89,8 +93,8 @@ class UnfinishedWorlds:
             # the removal would not be marked, and would be lost with this process.
             with world.lock:  # so that no delivery begins meanwhile
                 if not has_deliveries(world):
+                    self._marked.discard(name)  # first: the answer may be lost
                     self._archive.unfinished.remove(name)
-                    self._marked.discard(name)
 
     def _take_up(self, name: str) -> None:
         try:
@@ -129,6 +133,7 @@ class EngineKeeper:
         self._check = check
         self.is_held = archive.lease.is_held
         self.ensure = archive.lease.ensure
+        self.owns = archive.owns
         self.list_warnings = archive.list_warnings
 
     def find_trouble(self) -> str | None:
@@ -224,6 +229,13 @@ class EngineOwners:
 
     def __init__(self, archive: RedisArchive) -> None:
         self._credentials = archive.credentials
+        self._missed: set[str] = set()
+        """The worlds of which something could not be recorded."""
+
+    def take_missed(self) -> set[str]:
+        """Return the worlds of which something could not be recorded since the last call."""
+        missed, self._missed = self._missed, set()
+        return missed
 
     def add(self, credential: str, world: str) -> None:
         """Record that a world has a credential."""
@@ -253,7 +265,8 @@ class EngineOwners:
     def _try(self, record: Callable[[str, str], None], credential: str, world: str) -> None:
         try:
             record(credential, world)
-        except StoreError as fault:  # it is recorded when the world is opened again
+        except StoreError as fault:  # it is recorded with one of the next turns
+            self._missed.add(world)
             _LOG.warning("A credential of world %r is not found: %s", world, fault)
 
 
@@ -290,13 +303,13 @@ def make_shared_platform(
     Raises:
         StoreError: The engine cannot be reached.
     """
-    keeper = EngineKeeper(archive, check)
+    keeper, owners = EngineKeeper(archive, check), EngineOwners(archive)
     make = partial(SharedWorlds, keeper=keeper, may_rest=is_idle, rest_after=settings.rest_after)
     platform = Platform(
         settings,
         base=base,
         store=lambda world: keeper.make_store(world, None),
-        owners=EngineOwners(archive),
+        owners=owners,
         worlds=make,
     )
     platform.on_world(
@@ -309,6 +322,7 @@ def make_shared_platform(
     unfinished = UnfinishedWorlds(archive, worlds)
     platform.on_world(unfinished.watch)
     archive.turn_listeners.append(unfinished.take_turn)
+    archive.turn_listeners.append(lambda: worlds.index_again(owners.take_missed()))
     archive.restart_listeners += [archive.processes.find_secret, unfinished.mark_again]
     archive.restart_listeners.append(worlds.index_again)
     archive.lease.start(settings.lease, f"{gethostname()}/{os.getpid()}", count_seconds)

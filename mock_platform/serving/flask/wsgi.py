@@ -178,6 +178,11 @@ class Edge:
             return None
         return self._answer_directly
 
+    def opens_stream(self, request: Request) -> bool:
+        """Whether a request asks for a stream, of which an app may have only so many."""
+        path = split_world(request.target.partition("?")[0])[1]
+        return self.platform.opens_stream(request.method, path)
+
     def never_blocks(self, request: Request) -> bool:
         """Whether the WSGI application answers a request without blocking.
 

@@ -207,6 +207,7 @@ class Backend:
         self._never_blocks: Callable[[Request], bool] | None = getattr(wsgi, "never_blocks", None)
         self._environs = EnvironMaker(bound)
         self._addresses: Counter[str] = Counter()
+        self._arriving: Counter[str] = Counter()
         self._in_work: set[object] = set()
         self._running: set[Answer] = set()
         self._waiting_bytes = 0
@@ -283,6 +284,21 @@ class Backend:
             len(self.connections) < limits.connections
             and self._addresses[address] < limits.connections_per_address
         )
+
+    def arrive(self, address: str) -> bool:
+        """Count a client that has not said what it speaks; return whether there is space for it."""
+        arriving, limits = self._arriving, self.limits
+        arriving[address] += 1
+        return (
+            len(self.connections) + arriving.total() <= limits.connections
+            and self._addresses[address] + arriving[address] <= limits.connections_per_address
+        )
+
+    def end_arrival(self, address: str) -> None:
+        """Stop counting a client that said what it speaks, or has left."""
+        self._arriving[address] -= 1
+        if self._arriving[address] <= 0:
+            del self._arriving[address]
 
     def forget(self, connection: AnyConnection, address: str) -> None:
         """Stop counting a connection."""

@@ -41,6 +41,14 @@ class ClientSocket:
         """Whether it is a stream of HTTP/2."""
         return bool(self._transport.get_extra_info("stream"))
 
+    @property
+    def has_unread(self) -> bool:
+        """Whether it is a stream of HTTP/2 whose client did not take everything.
+
+        How much a client got of what went to the system is not known.
+        """
+        return self.is_stream and self._transport.get_write_buffer_size() > 0
+
     def send(self, data: bytes, *, last: bool) -> None:
         """Write a piece of an answer; the last one perhaps with the answers to other clients."""
         # Only a last piece may wait for the end of the round: anything that is written to this

@@ -28,6 +28,10 @@ _BODY_GRACE_SECONDS = 0.25
 """Seconds that a stop waits for a body whose headers have arrived."""
 _MAX_IN_A_ROW = 32
 """Maximum number of pipelined requests that are answered before other connections are served."""
+_MOST_AHEAD = 64 * 1024
+"""Bytes of a body that are read while an earlier request is answered."""
+_TURN_BYTES = 32 * 1024
+"""Bytes that are read from one client before other connections are served."""
 
 
 class ClientConnection(asyncio.Protocol):
@@ -47,6 +51,8 @@ class ClientConnection(asyncio.Protocol):
         self._backend = backend
         self._rounds = backend.rounds
         self._gathered = False
+        self._rest = b""
+        """What the client sent and is read after others were served."""
         self._trail = trail
         self._scheme = scheme or backend.scheme
         self._reader = RequestReader(backend.limits)
@@ -54,6 +60,7 @@ class ClientConnection(asyncio.Protocol):
         self._answer: Answer | None = None
         self._timer: Timer | None = None
         self._clogged = self._discarding = self._half_closed = self._in_a_row = False
+        self._waits = self._is_ahead = False
         self._body = BodyWatch(backend)
         self._endless = self._resumed = self._woken = False
         self._left_at, self._left_with = 0.0, 0
@@ -103,7 +110,7 @@ class ClientConnection(asyncio.Protocol):
             self._timer.cancel()
         answer, self._answer = self._answer, None
         if answer is None:
-            if self._clogged:
+            if self._clogged or self._client.has_unread:
                 self._handle.lose_answer()
         elif not self._backend.is_running(answer):
             if self._half_closed and not self._endless:  # it had left by then
@@ -115,8 +122,15 @@ class ClientConnection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Read what the client sent, perhaps together with what others send."""
         self._gathered = True
-        if not self._rounds.gather(self, data):
+        if self._waits:  # it was on its way when reading was paused
+            self._rest += data
+        elif self._rounds.gather(self, data):
+            return
+        elif len(data) <= _TURN_BYTES or self._reader.is_mere_body(len(data)):
             self.read(data)
+        else:
+            self._rest = data
+            self._take_turn()
 
     def eof_received(self) -> bool:
         """The client ended its side: incomplete requests are dropped, complete ones answered."""
@@ -166,6 +180,9 @@ class ClientConnection(asyncio.Protocol):
                 self._body.begin(UPTIME())
             if self._answer is None and not self._waiting:
                 self._watch_body()
+            elif reader.body_bytes > _MOST_AHEAD:  # else many large bodies would wait in memory
+                self._is_ahead = True
+                self._set_reading()
 
     def fail(self, fault: Exception) -> None:
         """End the connection: it could not be read."""
@@ -208,6 +225,33 @@ class ClientConnection(asyncio.Protocol):
         """Read what the client sent before it left."""
         if self._gathered:
             self._rounds.run()
+        rest, self._rest = self._rest, b""
+        if rest:
+            self.read(rest)
+
+    def _take_turn(self) -> None:
+        """Read a part of what the client sent, and the next one after others were served.
+
+        The system may have megabytes of it, and the loop reads up to eight of them before it comes
+        back to the others. With chunks of one byte, or heads of thousands of headers, that took
+        many seconds.
+        """
+        self._waits = True
+        self._set_reading()
+        data, self._rest = self._rest[:_TURN_BYTES], self._rest[_TURN_BYTES:]
+        self._backend.call_soon(self._read_on)
+        try:
+            self.read(data)
+        except Exception as fault:  # noqa: BLE001 - the others go on
+            self.fail(fault)
+
+    def _read_on(self) -> None:
+        """Go on after others were served."""
+        if self._rest:
+            self._take_turn()
+            return
+        self._waits = False
+        self._set_reading()
 
     def _take_ready(self) -> None:
         ready = self._reader.ready
@@ -252,6 +296,7 @@ class ClientConnection(asyncio.Protocol):
             and not self._handle.is_taken
             and not self._clogged
         ):
+            self._is_ahead = False
             self._set_reading()
             self._expect_request()
 
@@ -277,6 +322,7 @@ class ClientConnection(asyncio.Protocol):
         if (
             not answer.keep_alive
             or self._waiting
+            or self._waits
             or self._reader.has_begun
             or self._half_closed
             or self._client.count_unsent()
@@ -467,10 +513,11 @@ class ClientConnection(asyncio.Protocol):
             self._part()  # raw bytes were sent, and nothing follows them
 
     def _set_reading(self) -> None:
-        """Read, unless enough requests are waiting: further bytes stay with the client."""
+        """Read, unless enough is waiting: further bytes stay with the client."""
         if not self._handle.gone:
+            enough = self._is_ahead or len(self._waiting) >= _MAX_IN_A_ROW
             self._client.set_reading(
-                wanted=self._discarding or self._handle.held or len(self._waiting) < _MAX_IN_A_ROW
+                wanted=not self._waits and (not enough or self._discarding or self._handle.held)
             )
 
     def stop(self) -> None:

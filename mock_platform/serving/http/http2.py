@@ -20,6 +20,7 @@ from mock_platform.serving.http.connection import ClientConnection
 from mock_platform.serving.http.http2_intake import (
     DATA,
     END_STREAM,
+    STREAMS,
     WINDOW,
     Breach,
     Frame,
@@ -27,6 +28,7 @@ from mock_platform.serving.http.http2_intake import (
     Intake,
     drop_unknown,
     free,
+    is_farewell,
     limit_block,
     new_state,
 )
@@ -62,7 +64,7 @@ class Http2Connection(asyncio.Protocol):
         self._deadline = UPTIME() + backend.limits.idle_seconds
         self._unsent = self._work = 0
         self._clogged = self._leaving = self._lost = self._reading = False
-        self._waits = self._paused = self._reopened = False
+        self._waits = self._paused = self._reopened = self._farewell = False
 
     # -- called by the loop -----------------------------------------------------------------------
 
@@ -270,6 +272,9 @@ class Http2Connection(asyncio.Protocol):
                 # h2 would end the whole connection; of a stream that was reset it only counts.
                 stream.refuse_body(stream.arrived + frame.size)
                 self._reset(number, ErrorCodes.PROTOCOL_ERROR)
+        if is_farewell(frame) and self._streams:
+            self._farewell = True
+            return
         for event in self._h2.receive_data(frame.wire):
             self._take(event)
 
@@ -318,6 +323,13 @@ class Http2Connection(asyncio.Protocol):
         number = event.stream_id or 0
         if self._backend.stopping.is_set():
             self._reset(number, ErrorCodes.REFUSED_STREAM)
+            return
+        if self._h2.open_before >= STREAMS:
+            log.info(
+                "A client of %s has %d requests open; one more was refused", self._address, STREAMS
+            )
+            self._reset(number, ErrorCodes.REFUSED_STREAM)
+            self._allowance.count_reset()
             return
         connection = ClientConnection(self._backend, self._scheme)
         stream = self._streams[number] = StreamTransport(self, number, connection)
@@ -395,6 +407,9 @@ class Http2Connection(asyncio.Protocol):
         self._deadline = UPTIME() + self._backend.limits.idle_seconds
         if self._backend.stopping.is_set():
             self._leave()
+        elif self._farewell:
+            self._say_goodbye(ErrorCodes.NO_ERROR)
+            self._part()
 
     def _leave(self) -> None:
         """Say that no more requests are answered, and close."""

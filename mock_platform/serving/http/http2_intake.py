@@ -15,13 +15,14 @@ from h2.connection import H2Connection
 from h2.errors import ErrorCodes
 from h2.settings import SettingCodes, Settings
 
-DATA, HEADERS, RST_STREAM, SETTINGS, CONTINUATION = 0, 1, 3, 4, 9
+DATA, HEADERS, RST_STREAM, SETTINGS, GOAWAY, CONTINUATION = 0, 1, 3, 4, 7, 9
 """Kinds of frames (RFC 9113, 6)."""
 END_STREAM, _END_HEADERS, _PADDED = 0x1, 0x4, 0x8
 """Flags of frames."""
 _PREFACE_BYTES = len(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
 _HEADER_BYTES = 9
 _SETTING_BYTES = 6
+_GOAWAY_CODE = slice(_HEADER_BYTES + 4, _HEADER_BYTES + 8)
 FRAME_BYTES = 16_384
 """Bytes of a frame behind its header; clients are told no other number."""
 
@@ -255,9 +256,21 @@ _KNOWN = frozenset(SettingCodes)
 
 
 class Http2State(H2Connection):
-    """The state of a connection that remembers fewer closed streams: only late frames need them."""
+    """The state of a connection that remembers fewer closed streams: only late frames need them.
+
+    A request beyond the number of streams is passed on: h2 would end the connection because of it.
+    Clients may send more before they know how many are allowed.
+    """
 
     MAX_CLOSED_STREAMS = 1000
+    open_before = 0
+    """How many streams were open when the newest one came."""
+
+    @property
+    def open_inbound_streams(self) -> int:
+        """The number of open streams, as far as h2 compares it with the number allowed."""
+        self.open_before = super().open_inbound_streams
+        return min(self.open_before, STREAMS - 1)
 
 
 class Packer(hpack.Encoder):
@@ -310,6 +323,16 @@ def new_state(head_bytes: int) -> Http2State:
     state.encoder = Packer()
     state.decoder.max_header_list_size = limit_block(head_bytes)
     return state
+
+
+def is_farewell(frame: Frame) -> bool:
+    """Whether a client says that it will ask for no more, and waits for the answers it has asked.
+
+    h2 would send nothing after such a frame.
+    """
+    if frame.kind != GOAWAY or frame.stream:
+        return False
+    return frame.wire[_GOAWAY_CODE] == ErrorCodes.NO_ERROR.to_bytes(4)
 
 
 def limit_block(head_bytes: int) -> int:

@@ -256,11 +256,11 @@ class StreamTransport(asyncio.Transport):
     def lose(self, fault: Exception | None) -> None:
         """End the connection of a stream that was dropped; called once."""
         self.over = True
-        self.unsent.clear()
         protocol = self.protocol
         # They refer to this stream: without them it is freed at once, not by the garbage collector.
         del self.protocol, self._parser
-        protocol.connection_lost(fault)
+        protocol.connection_lost(fault)  # which looks at what is unsent
+        self.unsent.clear()
 
     # -- called by the parser of the answer --------------------------------------------------------
 

@@ -16,6 +16,7 @@ import ssl
 import sys
 import threading
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -217,10 +218,19 @@ class ServerThread:
 
     async def _greet(self, client: socket.socket) -> None:
         """Detect from the first byte which protocol a client uses; make the TLS handshake."""
-        loop = asyncio.get_running_loop()
-        seconds = self._limits.head_seconds
+        loop, limits, backend = asyncio.get_running_loop(), self._limits, self._backend
         try:
-            async with asyncio.timeout(self._limits.idle_seconds):
+            address = str(client.getpeername()[0])
+        except OSError:  # it has left already
+            client.close()
+            return
+        # A client beyond the limits can be told so only behind the handshake, and gets no longer
+        # for it than others to read why they are refused. Or silent ones would have no limit.
+        idle, seconds = limits.idle_seconds, limits.head_seconds
+        if not backend.arrive(address):
+            idle = seconds = limits.linger_seconds
+        try:
+            async with asyncio.timeout(idle):
                 # The first byte tells TLS from plain HTTP. It is only looked at and stays in the
                 # socket, for the handshake to read. A client that speaks HTTP gets an answer that
                 # it can read, where a failed handshake would show as a broken connection.
@@ -236,7 +246,7 @@ class ServerThread:
                 client,
                 ssl=self._context,
                 ssl_handshake_timeout=seconds,
-                ssl_shutdown_timeout=self._limits.linger_seconds,
+                ssl_shutdown_timeout=limits.linger_seconds,
             )
         except ssl.SSLError as fault:
             log.warning(
@@ -245,6 +255,8 @@ class ServerThread:
             client.close()
         except OSError:  # also that the time is over
             client.close()
+        finally:
+            backend.end_arrival(address)
 
     async def _say_https_only(self, loop: asyncio.AbstractEventLoop, client: socket.socket) -> None:
         await loop.sock_sendall(client, _PLAIN_ON_TLS)
@@ -317,6 +329,7 @@ def serve_forever(
     Raises:
         CannotBind: The server cannot listen on the address.
     """
+    _raise_descriptor_limit((limits or ConnectionSettings()).connections)
     with ServerThread(
         wsgi, host, port, tls, limits=limits, log=log, listener=listener, companion=companion
     ) as server:
@@ -361,6 +374,33 @@ _BACKLOG = 2048
 """Number of connections that the system keeps waiting."""
 _RETRY_SECONDS = 0.5
 """Seconds until it tries again when the system has no more descriptors."""
+
+
+_OTHER_FILES = 256
+"""Descriptors for what is not a connection: files, sockets of deliveries and of other processes."""
+_MOST_OF_A_MAC = 10_240
+"""The most that macOS allows, although it claims to have no limit."""
+
+
+def _raise_descriptor_limit(connections: int) -> None:
+    """Let the process have so many connections, as far as the system allows.
+
+    Many shells allow 1024 open files, some 256; with more connections new clients would wait
+    without an answer, and pages of the control plane could not be read.
+    """
+    try:
+        import resource  # not on Windows, which has no such limit
+    except ImportError:
+        return
+    number = resource.RLIMIT_NOFILE
+    soft, hard = resource.getrlimit(number)
+    for wanted in (connections + _OTHER_FILES, _MOST_OF_A_MAC):
+        allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        if soft == resource.RLIM_INFINITY or soft >= allowed:
+            return
+        with suppress(ValueError, OSError):
+            resource.setrlimit(number, (allowed, hard))
+            return
 
 
 class Acceptor:

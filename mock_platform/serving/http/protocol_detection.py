@@ -44,6 +44,8 @@ class Entrance(asyncio.Protocol):
         self._backend = backend
         self._transport: asyncio.Transport | None = None
         self._head = b""
+        self._address = ""
+        self._is_counted = False
         self._deadline = UPTIME() + backend.limits.idle_seconds
 
     # -- called by the loop -----------------------------------------------------------------------
@@ -53,12 +55,16 @@ class Entrance(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)
         if self._transport.get_extra_info("ssl_object") is not None:
             greet(self._backend, self._transport)
-        else:
-            self._backend.connections.add(self)
+            return
+        self._address = str((transport.get_extra_info("peername") or ("",))[0])
+        self._is_counted = True
+        if self._backend.admit(self, self._address) is not None:
+            # The answer that refuses it depends on what it speaks, so it has a moment to say that.
+            self._deadline = UPTIME() + self._backend.limits.linger_seconds
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The client left before it sent anything."""
-        self._backend.connections.discard(self)
+        """The client left before it was known what it speaks."""
+        self._leave()
 
     def data_received(self, data: bytes) -> None:
         """Read until the first bytes tell the protocol."""
@@ -70,9 +76,15 @@ class Entrance(asyncio.Protocol):
         speaks_http2 = self._head.startswith(_PREFACE)
         if not speaks_http2 and _PREFACE.startswith(self._head):
             return
-        self._backend.connections.discard(self)
+        self._leave()
         connection = _hand_over(self._backend, self._transport, None, speaks_http2=speaks_http2)
         connection.data_received(self._head)
+
+    def _leave(self) -> None:
+        """Stop counting this connection."""
+        if self._is_counted:
+            self._is_counted = False
+            self._backend.forget(self, self._address)
 
     # -- called by the server (`backend.AnyConnection`) --------------------------------------------
 

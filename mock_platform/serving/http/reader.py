@@ -198,6 +198,10 @@ class RequestReader:
         """Number of bytes of the current request's body that have arrived."""
         return self._body_bytes
 
+    def is_mere_body(self, size: int) -> bool:
+        """Whether so many bytes are a part of a body whose length is known: those cost little."""
+        return self._in_body and self._chunks is None and size <= self._expected - self._body_bytes
+
     def feed(self, data: bytes) -> None:
         """Read what the client sent; `ready` contains the completed requests."""
         # The parser does not say where in its bytes a head ends or a chunk begins, so bytes that
@@ -222,10 +226,8 @@ class RequestReader:
         # known, or the beginning of a request in which the word "chunked" does not occur. A false
         # alarm, because the word is in a body or another header, only costs the slow way. A head
         # that came in several packets always takes it, as the word may be split between them.
-        if self._chunks is not None:
-            return False
         if self._in_body:
-            return len(data) <= self._expected - self._body_bytes
+            return self.is_mere_body(len(data))
         return not self._begun and _CHUNKED not in data.lower()
 
     def _find_part(self, data: bytes, start: int) -> tuple[int, Refusal | None]:

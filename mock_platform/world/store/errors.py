@@ -68,6 +68,10 @@ class StoreUnreachable(StoreUnwritable):
         self.path = Path(place)
 
 
+class StoreUnanswered(StoreUnreachable):
+    """The engine was sent a command and did not answer, so it may have done what that says."""
+
+
 class WorldElsewhere(StoreError):
     """Another process has the world; `address` says how it is reached."""
 

@@ -72,16 +72,18 @@ class RedisArchive:
         self.place = address.shown
         self.credentials = EngineCredentials(self._engine)
         self.unfinished = NameSet(self._engine, "unfinished")
-        self.lease = Lease(self._engine, self._check_tokens, self._confirm_worlds, self._take_turn)
+        self.lease = Lease(self._engine, self._check_worlds, self._confirm_worlds, self._take_turn)
         self.processes = Processes(self._engine)
         self.lost_listeners: list[Callable[[str], None]] = []
-        """Called with the name of a world that another process took over, or dropped."""
+        """Called with the name of a world that another process took over or dropped, or may."""
         self.turn_listeners: list[Callable[[], object]] = []
         """Called in the thread of the lease, each time after it was renewed."""
         self.restart_listeners: list[Callable[[], object]] = []
         """Called in the thread of the lease after the engine was started again."""
         self._fixtures = Fixtures()
-        self._writer = WorldWriter(self._engine, self.lease, self._fixtures, self._lose)
+        self._writer = WorldWriter(
+            self._engine, self.lease, self._fixtures, self._lose, self._forget
+        )
         self._losses: deque[str] = deque(maxlen=_MOST_LOSSES)
         self._restarted = False
         self._compact_bytes = compact_bytes
@@ -113,6 +115,7 @@ class RedisArchive:
         # Claim first, then read: only the owner may read, because a state that another process is
         # just changing would be outdated at once. If reading fails, the claim is given back, so
         # that another process may try, perhaps one with a newer version.
+        term = self.lease.term
         found, run = self._claim(name)
         if found is None:
             return None
@@ -121,12 +124,13 @@ class RedisArchive:
         try:
             owned, points = reader.read(name, base, token, found[2])
         except BaseException:
-            self._engine.run(scripts.GIVE_BACK, [self._key("world", name)], token)
+            with suppress(StoreError):  # the next request for it asks this process
+                self._engine.run(scripts.GIVE_BACK, [self._key("world", name)], token)
             raise
         if found[3] not in {"", self.lease.process}:
             _LOG.warning("World %r is taken over; the process that had it is gone", name)
         owned.run = run
-        self._owned[name] = owned
+        self._keep_owned(name, owned, term)
         rows = {table: dict(slots) for table, slots in owned.state.rows.items()}
         now = Snapshot(rows, owned.state.next_place)
         return KeptWorld(token, now, owned.state.meta, points)
@@ -144,7 +148,7 @@ class RedisArchive:
             kept[label] = OwnedPoint(base, encode_whole(at_point, base, 0)[0])
         more = [part for label, point in kept.items() for part in (label, point.body)]
         keys = [*self._keys(name), *map(self._key, ("worlds", "token", "run", "settling"))]
-        born = os.urandom(8).hex()
+        born, term = os.urandom(8).hex(), self.lease.term
         found, run = self.lease.become_owner(
             scripts.ADD, keys, lambda run: (name, self.lease.process, born, body, run, *more)
         )
@@ -152,7 +156,7 @@ class RedisArchive:
             check_new(name, [name])
         token = int(found[1])
         meta = encode_meta(whole.meta)
-        self._owned[name] = OwnedWorld(token, state, meta, base, 0, points=kept, run=run)
+        self._keep_owned(name, OwnedWorld(token, state, meta, base, 0, points=kept, run=run), term)
         self._writer.put_fixtures(whole.base)  # again, if the engine was started meanwhile
         return token
 
@@ -161,10 +165,10 @@ class RedisArchive:
         owned = self._find(name, token)
         with owned.lock:
             keys, values = self._describe_drop(name)
-            found = self._writer.run(name, owned, scripts.DROP, keys, *values)
+            found = self._writer.let_go(name, owned, scripts.DROP, keys, *values)
             # After a repetition it may be gone because the first attempt arrived.
             if found == "lost" and self._engine.call("EXISTS", self._key("world", name)):
-                self._lose(name)
+                self._lose(name, owned)
             self._owned.pop(name, None)
 
     def remove(self, name: str) -> bool:
@@ -185,14 +189,19 @@ class RedisArchive:
 
         Raises:
             WorldLost: Another process has it already.
-            StoreUnwritable: The engine cannot be reached; the lease will end by itself.
+            StoreUnwritable: The engine cannot be reached; the lease will end by itself. If the
+                engine may have the command, the world is closed here all the same.
         """
         owned = self._find(name, token)
         with owned.lock:
             if owned.log_bytes > _COMPACT_AT_REST and not owned.unsure:
                 self._writer.compact(name, owned)
-            self._writer.run(name, owned, scripts.GIVE_BACK, [self._key("world", name)])
+            self._writer.let_go(name, owned, scripts.GIVE_BACK, [self._key("world", name)])
             self._owned.pop(name, None)
+
+    def owns(self, name: str) -> bool:
+        """Whether this process owns a world, as far as it knows. Never waits."""
+        return name in self._owned
 
     def find_owner(self, name: str) -> str | None:
         """Return the address of the process that has a world open; `None`: this one may open it.
@@ -333,6 +342,19 @@ class RedisArchive:
         own = (self._key("worlds"), self._key("credentials", name), self._key("nonces", name))
         return [*self._keys(name), *own], (name, self._engine.address.prefix)
 
+    def _keep_owned(self, name: str, owned: OwnedWorld, term: int) -> None:
+        """Keep a world that this process has become the owner of; `term` is from before that.
+
+        Raises:
+            WorldLost: Another process has it already.
+        """
+        self._owned[name] = owned
+        # The lease may have ended and been renewed since the engine was asked. Then worlds were
+        # checked before this one was among them.
+        if self.lease.term != term:
+            self._check_worlds()
+            self._find(name, owned.token)
+
     def _find(self, name: str, token: int) -> OwnedWorld:
         self._check_open()
         owned = self._owned.get(name)
@@ -340,13 +362,13 @@ class RedisArchive:
             raise WorldLost(name, self.place)
         return owned
 
-    def _lose(self, name: str, *, after_restart: bool = False) -> NoReturn:
+    def _lose(self, name: str, owned: OwnedWorld, *, after_restart: bool = False) -> NoReturn:
         """Forget a world that another process owns now, and say so.
 
         Raises:
             WorldLost: Always.
         """
-        if self._owned.pop(name, None) is not None:
+        if self._owned.get(name) is owned:
             if after_restart:
                 self._note_loss(
                     f"World {name!r}: {self.place} was started again and had forgotten that this "
@@ -358,9 +380,15 @@ class RedisArchive:
                     "World %r was taken over by another process, or dropped; it is closed here",
                     name,
                 )
+            self._forget(name, owned)
+        raise WorldLost(name, self.place)
+
+    def _forget(self, name: str, owned: OwnedWorld) -> None:
+        """Close a world here that another process owns, or may own."""
+        if self._owned.get(name) is owned:
+            del self._owned[name]
             for listener in self.lost_listeners:
                 listener(name)
-        raise WorldLost(name, self.place)
 
     def _note_loss(self, text: str) -> None:
         _LOG.error("%s", text)
@@ -373,7 +401,6 @@ class RedisArchive:
         Returns whether that was possible for all of them; if not, it has to settle first.
         """
         self._restarted = True
-        self._check_format()
         if forgotten > 0:
             what = "anything" if isinf(forgotten) else f"the last {forgotten:.1f} s or more"
             self._note_loss(
@@ -382,8 +409,13 @@ class RedisArchive:
                 "worlds is lost. Start it with --appendonly yes --appendfsync always, and change "
                 "to a replica only when that has everything"
             )
-        # Requests may have confirmed some worlds in this run before the lease was renewed in it.
-        # So nothing kept other processes from taking these over.
+        self._check_format()
+        return self._check_worlds()
+
+    def _check_worlds(self) -> bool:
+        """Find the worlds that were lost, and confirm the others; return whether none is left."""
+        # Also after a restart of the engine, requests may have confirmed some worlds in this run
+        # before the lease was renewed in it. So nothing kept other processes from taking these.
         self._check_tokens()
         return self._confirm_late()
 
@@ -400,27 +432,26 @@ class RedisArchive:
 
     def _check_tokens(self) -> None:
         """Find the worlds that were lost while the lease did not hold."""
-        names = list(self._owned)
-        if not names:
+        kept = dict(self._owned)
+        if not kept:
             return
-        keys = [self._key("world", name) for name in names]
+        keys = [self._key("world", name) for name in kept]
         tokens = self._engine.call_all([("HGET", key, "token") for key in keys])
-        for name, token in zip(names, tokens, strict=True):
-            owned = self._owned.get(name)
+        for (name, owned), token in zip(kept.items(), tokens, strict=True):
             # The engine may have been started again meanwhile; then the world is confirmed.
-            same_run = owned is not None and owned.run == self._engine.run_id
-            if owned is not None and same_run and token != str(owned.token).encode():
+            same_run = owned.run == self._engine.run_id
+            if same_run and token != str(owned.token).encode():
                 with suppress(WorldLost):
-                    self._lose(name)
+                    self._lose(name, owned)
 
     def _take_turn(self) -> None:
         self._engine.try_writing()
         self._confirm_late()
         if self._restarted:
-            self._restarted = False
             self._engine.look_at_settings()
             for listener in self.restart_listeners:
                 listener()
+            self._restarted = False
         self._compact_long()
         for listener in self.turn_listeners:
             listener()

@@ -12,8 +12,8 @@ from mock_platform.core.connection import Direct, Request
 from mock_platform.serving.cluster import Place
 from mock_platform.serving.cluster.answering import PeerConnection, TakenRequest
 from mock_platform.serving.cluster.channel import LOCAL
-from mock_platform.serving.cluster.frames import FrameReader, Kind, pack_request
-from mock_platform.serving.cluster.link import Link, listen
+from mock_platform.serving.cluster.frames import FrameReader, Kind, pack, pack_request
+from mock_platform.serving.cluster.link import FrameProtocol, Link, listen
 from tests.loops import awaited
 from tests.waits import PATIENCE
 
@@ -93,6 +93,31 @@ def test_one_piece_at_a_time_is_made() -> None:
         front.go_round()
         front.end_work()
     assert [Kind.START, Kind.DATA, Kind.DATA, Kind.END] == [kind for kind, _ in front.said]
+
+
+class EndedTransport(asyncio.Transport):
+    """A transport whose connection has ended; that of `uvloop` raises if it is used."""
+
+    def is_closing(self) -> bool:
+        """It has ended."""
+        return True
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """What `uvloop` does."""
+        raise RuntimeError("the handler is closed")
+
+
+def test_an_answer_after_the_end_of_its_connection() -> None:
+    """It is dropped: the other process is gone, and that is no fault of this one."""
+
+    async def answer() -> None:
+        protocol = FrameProtocol()
+        protocol.connection_made(EndedTransport())
+        protocol.trust()
+        protocol.write(pack(Kind.END, 1))
+        protocol._flush()
+
+    awaited(answer())
 
 
 class Leaving:

@@ -10,18 +10,12 @@ import pytest
 from mock_platform.core.connection import Pause, Peer, Request
 from mock_platform.serving.cluster import Place
 from mock_platform.serving.cluster.forwarding import HandedRequest
-from mock_platform.serving.cluster.frames import FrameReader, Kind, pack_start
+from mock_platform.serving.cluster.frames import FrameReader, Kind, pack_start, read_request
 from mock_platform.serving.http.answer import Pair
 
 OWNER, NEXT = Place("h/1", "127.0.0.1:1"), Place("h/2", "127.0.0.1:2")
 OK = "200 OK"
 LENGTH = [("Content-Length", "4")]
-
-
-def read_kind(frame: bytes) -> int:
-    """The kind of a frame."""
-    ((kind, _, _),) = FrameReader().feed(frame)
-    return kind
 
 
 class Process:
@@ -30,8 +24,12 @@ class Process:
     def __init__(self) -> None:
         self.sent: list[Place] = []
         self.told: list[int] = []
+        self.worlds: list[str] = []
+        """The worlds that requests name; empty: the owner answers in any case."""
         self.is_stopping = self.is_slow = self.is_stream = self.closed = False
         self.place = OWNER
+        self.next = NEXT
+        """Where the world is, as far as the engine knows."""
 
     def open_link(self, place: Place) -> Any:
         """Note where the request goes."""
@@ -43,8 +41,8 @@ class Process:
         return False
 
     def locate(self, world: str, not_at: Place | None, act: Callable[..., object]) -> None:
-        """Another process has the world now."""
-        act(NEXT)
+        """Another process has the world now, unless a test says otherwise."""
+        act(self.next)
 
     def call_later(self, seconds: float, act: Callable[[], object]) -> None:
         """Do at once what is to be done later."""
@@ -56,7 +54,10 @@ class Process:
 
     def write(self, frame: bytes) -> None:
         """Note what the owner hears."""
-        self.told.append(read_kind(frame))
+        ((kind, _, payload),) = FrameReader().feed(frame)
+        self.told.append(kind)
+        if kind == Kind.REQUEST:
+            self.worlds.append(read_request(payload, 5)[0])
 
     def forget(self, number: int) -> None:
         """Nothing: there is one request."""
@@ -106,6 +107,18 @@ class Exchange:
 
     def _start(self, status: str, headers: list[Pair], exc: Any = None, /) -> Any:
         self.status, self.headers = status, headers
+
+
+def test_a_process_that_does_not_know_that_it_has_a_world() -> None:
+    """It is asked to answer all the same, which opens the world there."""
+    exchange = Exchange()
+    exchange.process.next = OWNER
+    for _ in range(2):
+        exchange.take(Kind.MOVED, b"")
+
+    assert ["w", "w", ""] == exchange.process.worlds
+    exchange.take(Kind.ANSWER, b"1234")
+    assert (b"1234", True) == exchange.read()
 
 
 @pytest.mark.parametrize("parts", [[b"1234"], [b"12", b"34"]])

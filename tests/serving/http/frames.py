@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
 from typing import Any, Self
 
 import h2.config
@@ -56,6 +57,12 @@ class Frames:
             for event in self.h2.receive_data(data):
                 if isinstance(event, kind):
                     return event
+            self.send()
+
+    def events(self) -> Iterator[Any]:
+        """All events, one by one, until the server ends the connection."""
+        while data := self.socket.recv(65_536):
+            yield from self.h2.receive_data(data)
             self.send()
 
     def read_status(self) -> str:

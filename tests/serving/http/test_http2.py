@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import ssl
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,11 +13,13 @@ import h2.events
 import httpx
 import pytest
 
-from mock_platform.core.connection import Pause
+from mock_platform.core.connection import CONNECTION, Pause
 from mock_platform.serving.http import ServerThread
 from mock_platform.serving.http.tls import TlsMaterial
 from mock_platform.settings import ConnectionSettings
-from tests.serving.http.frames import Frames
+from mock_platform.world.clock import machine_now
+from mock_platform.world.journal import JournalEntry
+from tests.serving.http.frames import Frames, frame
 from tests.serving.http.wire import Environ, Start, Wire, doing, hello, reply, show
 from tests.waits import PATIENCE
 
@@ -200,6 +203,47 @@ def test_a_request_can_be_taken_back() -> None:
             client.h2.reset_stream(number)
             client.send()
     assert server.errors == []
+
+
+def test_a_client_that_says_goodbye_gets_its_answers() -> None:
+    """What it asked before is answered, as node's `session.close()` expects; then all ends."""
+    gate = threading.Event()
+
+    def wait(_environ: Environ, start: Start) -> list[bytes]:
+        assert gate.wait(PATIENCE)
+        return reply(start, b"late")
+
+    with ServerThread(wait, limits=HTTP2) as server, Frames(server) as client:
+        client.ask()
+        client.socket.sendall(frame(7, 0, 0, bytes(8)) + frame(6, 0, 0, bytes(8)))
+        client.read_until(h2.events.PingAckReceived)
+        gate.set()
+        bodies = [
+            event.data for event in client.events() if isinstance(event, h2.events.DataReceived)
+        ]
+
+    assert [b"late"] == bodies
+
+
+def test_an_answer_that_was_not_taken_is_no_complete_one() -> None:
+    """A client that takes its request back, and never opened its window, has disconnected."""
+    entry = JournalEntry("r1", machine_now(), "default", "GET", "/", 200, 1.0)
+
+    def note(environ: Environ, start: Start) -> list[bytes]:
+        environ[CONNECTION].entry = entry
+        return reply(start, b"never read")
+
+    with ServerThread(note, limits=HTTP2) as server, Frames(server) as client:
+        client.socket.sendall(frame(4, 0, 0, b"\x00\x04\x00\x00\x00\x00"))  # no window
+        number = client.ask()
+        client.read_until(h2.events.ResponseReceived)
+        assert entry.ended == {"how": "complete", "bytes": 0}
+        client.h2.reset_stream(number)
+        client.h2.ping(bytes(8))
+        client.send()
+        client.read_until(h2.events.PingAckReceived)
+
+        assert entry.ended == {"how": "disconnected"}
 
 
 def test_a_stop_says_goodbye() -> None:

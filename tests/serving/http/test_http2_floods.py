@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Iterable
 
 import h2.errors
@@ -124,6 +125,32 @@ def test_others_are_answered_beside_a_thousand_requests_of_one() -> None:
             assert client.socket.recv(65_536)
 
     assert seen.index("/other") < 1000
+
+
+def test_requests_beyond_the_number_are_refused_alone() -> None:
+    """Of 120 requests at once 100 are answered; the others may be asked again (RFC 9113, 5.1.2)."""
+    gate = threading.Event()
+
+    def wait(environ: Environ, start: Start) -> Iterable[bytes]:
+        assert gate.wait(PATIENCE)
+        return hello(environ, start)
+
+    with ServerThread(wait, limits=HTTP2) as server, Frames(server) as client:
+        for _ in range(120):
+            client.h2.send_headers(client.h2.get_next_available_stream_id(), HEAD, end_stream=True)
+        client.send()
+        refused = answered = 0
+        for event in client.events():
+            if isinstance(event, h2.events.StreamReset):
+                assert h2.errors.ErrorCodes.REFUSED_STREAM == event.error_code
+                refused += 1
+            answered += isinstance(event, h2.events.StreamEnded)
+            if refused == 20:
+                gate.set()
+            if answered == 100:
+                break
+
+    assert (100, 20) == (answered, refused)
 
 
 @pytest.mark.parametrize("application", [hello, OnLoop()], ids=["in a worker", "at once"])

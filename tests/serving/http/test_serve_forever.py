@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import sys
 import threading
 
 import pytest
 
 from mock_platform.serving.http import Bound, CannotBind, ServerThread, serve_forever
 from mock_platform.serving.http.tls import TlsMaterial
+from tests.commands import python
 from tests.serving.http.wire import Connect, Wire, hello
 from tests.waits import PATIENCE
 
@@ -81,3 +83,28 @@ def test_what_goes_wrong_at_the_start_ends_the_server() -> None:
         serve_forever(hello, "127.0.0.1", 0, on_ready=failing, stop=threading.Event())
     with pytest.raises(ConnectionRefusedError):
         Wire(seen[0])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+def test_more_connections_are_taken_than_a_shell_allows_files() -> None:
+    """A server may have its connections although the soft limit of open files is lower."""
+    program = """
+import resource, socket
+from mock_platform.serving.http import serve_forever
+
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+bounds = []
+
+class Stop:
+    def wait(self):
+        clients = [socket.create_connection((bounds[0].host, bounds[0].port)) for _ in range(60)]
+        clients[-1].sendall(b"GET / HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n")
+        print(clients[-1].recv(100)[:15])
+
+def hello(environ, start):
+    start("200 OK", [("Content-Length", "0")])
+    return []
+
+serve_forever(hello, "127.0.0.1", 0, on_ready=bounds.append, stop=Stop())
+"""
+    assert "b'HTTP/1.1 200 OK'" == python("-c", program).stdout.strip()

@@ -161,6 +161,23 @@ def test_connections_have_limits(which: str) -> None:
                     break
 
 
+@pytest.mark.parametrize("which", ["connections", "connections_per_address"])
+@pytest.mark.parametrize("speaks", ["http/2 or 1.1", "tls", "tls and http/2"])
+def test_silent_connections_have_limits(certificate: TlsMaterial, which: str, speaks: str) -> None:
+    """One more than allowed is let go soon, although it is not known yet how to refuse it."""
+    limits = ConnectionSettings(
+        linger_seconds=0.1, idle_seconds=PATIENCE * 2, http2="2" in speaks, **{which: 2}
+    )
+    tls = certificate if "tls" in speaks else None
+    with (
+        ServerThread(hello, tls=tls, limits=limits) as server,
+        connect(server, b""),
+        connect(server, b""),
+        connect(server, b"") as three,
+    ):
+        assert b"" == three.recv(100)
+
+
 def test_unfinished_bodies_have_a_limit_together() -> None:
     """Bodies on their way share a limit; the one that exceeds it gets 503."""
     limits = ConnectionSettings(waiting_bytes=150)

@@ -6,12 +6,15 @@ import logging
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
 from mock_platform.world.store.errors import StoreUnreachable, WorldElsewhere, WorldLost
 from mock_platform.world.store.memory import Base
+from mock_platform.world.store.redis import scripts
 from mock_platform.world.store.redis.address import parse_address
+from mock_platform.world.store.redis.writing import OwnedWorld
 from mock_platform.world.store.redis_archive import RedisArchive
 from tests.conftest import Tool
 from tests.engine import EngineServer
@@ -205,6 +208,196 @@ def test_a_lapse_after_a_request_confirmed(engine: EngineServer, processes: list
         first.archive._find("w1", token)
 
 
+def test_a_lapse_while_a_world_is_opened(engine: EngineServer, processes: list[Process]) -> None:
+    """Another process took it over meanwhile; the first one learns of it, although it renewed."""
+    first, second, _ = processes
+    first.archive.give_back("w1", first.archive.add("w1", whole(), {}))
+    read = first.archive._engine.call_all
+
+    def stop_before(*commands: Any) -> Any:
+        first.archive._engine.call_all = read  # type: ignore[method-assign]
+        found = read(*commands)
+        end_leases(engine, first)
+        kept = second.archive.open("w1", BASE)
+        assert kept is not None
+        second.archive.commit("w1", kept.token, item("n", 5), {"ids": 2})
+        first.renew()
+        return found
+
+    first.archive._engine.call_all = stop_before  # type: ignore[method-assign, assignment]
+    with pytest.raises(WorldLost):
+        first.archive.open("w1", BASE)
+
+    assert "w1" not in first.archive._owned
+
+
+def test_a_world_that_is_opened_again_while_worlds_are_checked(
+    engine: EngineServer, processes: list[Process], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the engine said before is not held against it."""
+    archive = processes[0].archive
+    token = archive.add("w1", whole(), {})
+    read = archive._engine.call_all
+
+    def open_after(*commands: Any) -> Any:
+        monkeypatch.setattr(archive._engine, "call_all", read)
+        found = read(*commands)
+        archive.give_back("w1", token)
+        assert archive.open("w1", BASE) is not None
+        return found
+
+    monkeypatch.setattr(archive._engine, "call_all", open_after)
+    archive._check_tokens()
+
+    assert archive.owns("w1")
+
+
+def test_a_lapse_while_a_world_is_added(
+    engine: EngineServer, processes: list[Process], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who made it learns that another process has it now."""
+    first, second, _ = processes
+    become = first.archive.lease.become_owner
+
+    def stop_after(*how: Any) -> Any:
+        found = become(*how)
+        end_leases(engine, first)
+        assert second.archive.open("w1", BASE) is not None
+        first.renew()
+        return found
+
+    monkeypatch.setattr(first.archive.lease, "become_owner", stop_after)
+    with pytest.raises(WorldLost):
+        first.archive.add("w1", whole(), {})
+
+    assert "w1" not in first.archive._owned
+
+
+def test_a_process_that_stops_in_the_middle_of_a_renewal(
+    engine: EngineServer, processes: list[Process]
+) -> None:
+    """Its lease ended before the engine had the command, and the answer that says so was lost."""
+    first, second, _ = processes
+    token = first.archive.add("w1", whole(), {})
+    run = first.archive._engine.run
+
+    def stop_before(*given: Any, **how: Any) -> Any:
+        first.archive._engine.run = run  # type: ignore[method-assign]
+        end_leases(engine, first)
+        assert second.archive.open("w1", BASE) is not None
+        run(*given, **how)
+        return run(*given, **how)
+
+    first.archive._engine.run = stop_before  # type: ignore[method-assign]
+    first.archive.lease.renew()
+
+    with pytest.raises(WorldLost):
+        first.archive._find("w1", token)
+
+
+def test_worlds_that_take_longer_to_confirm_than_a_lease(
+    engine: EngineServer, processes: list[Process], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that was certain when it began is so until the last one, and the engine waits."""
+    first, second, _ = processes
+    tokens = {name: first.archive.add(name, whole(), {}) for name in ("w1", "w2", "w3")}
+    crash(engine)
+    confirm = first.archive._writer.confirm
+    left: list[Any] = []
+
+    def take_long(name: str, owned: OwnedWorld) -> bool:
+        found = confirm(name, owned)
+        with engine.connect() as client:
+            left.append(client.pttl("a:settling"))
+            client.pexpire("a:settling", 1000)
+        end_leases(engine, first)
+        return found
+
+    first.archive._engine.probe()
+    with monkeypatch.context() as patch:
+        patch.setattr(first.archive._writer, "confirm", take_long)
+        first.archive.lease.renew()
+    assert 3 == len(left)
+    assert all(milliseconds > 1000 for milliseconds in left)
+
+    first.renew()
+    for name, token in tokens.items():
+        first.archive.commit(name, token, item("n", 5), {"ids": 2})
+        first.archive.give_back(name, token)
+        assert {"n"} == second.read(name)
+
+
+def test_a_late_repair(
+    engine: EngineServer, processes: list[Process], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A whole state that arrives after its repetition, and after a change, is not taken."""
+    first, second, _ = processes
+    token = first.archive.add("w1", whole(), {})
+    crash(engine)
+    late: list[tuple[Any, Any]] = []
+    run = first.archive._engine.run
+
+    def hold_back(script: str, *given: Any, **how: Any) -> Any:
+        if script is scripts.RESTORE and not late:
+            late.append(((script, *given), how))
+            raise StoreUnreachable("there", "it did not answer")
+        return run(script, *given, **how)
+
+    monkeypatch.setattr(first.archive._engine, "run", hold_back)
+    with pytest.raises(StoreUnreachable):
+        first.archive.commit("w1", token, item("n", 5), {"ids": 2})
+    first.archive.commit("w1", token, item("n", 5), {"ids": 2})
+    (((given, how)),) = late
+    run(*given, **how)
+
+    first.archive.give_back("w1", token)
+    end_settling(engine)
+    assert {"n"} == second.read("w1")
+
+
+def test_what_is_lost_is_said_although_the_first_attempt_failed(
+    engine: EngineServer, processes: list[Process]
+) -> None:
+    """An engine that goes again while worlds are confirmed does not hide what it forgot."""
+    first = processes[0]
+    first.archive.add("w1", whole(), {})
+    crash(engine)
+    check = first.archive._check_format
+
+    def refuse() -> None:
+        first.archive._check_format = check  # type: ignore[method-assign]
+        raise StoreUnreachable("there", "it is gone again")
+
+    first.archive._check_format = refuse  # type: ignore[method-assign]
+    with pytest.raises(StoreUnreachable):
+        first.archive.lease.renew()
+    first.renew()
+
+    assert any("acknowledged" in text for text in first.archive.list_warnings())
+
+
+def test_what_follows_a_restart_is_tried_until_it_is_done(
+    engine: EngineServer, processes: list[Process]
+) -> None:
+    """A listener that fails once is called again in the next turn."""
+    archive = processes[0].archive
+    called: list[str] = []
+
+    def fail_once() -> None:
+        called.append("first")
+        if len(called) == 1:
+            raise StoreUnreachable("there", "it is gone again")
+
+    archive.restart_listeners += [fail_once, lambda: called.append("second")]
+    crash(engine)
+    with pytest.raises(StoreUnreachable):
+        processes[0].renew()
+    archive._take_turn()
+    archive._take_turn()
+
+    assert ["first", "first", "second"] == called
+
+
 def test_an_engine_that_forgot_everything(engine: EngineServer, processes: list[Process]) -> None:
     """Open worlds, their fixtures and new ones are there; what is lost otherwise is said."""
     first, second, _ = processes
@@ -292,6 +485,30 @@ def test_a_process_that_slept_has_to_wait(engine: EngineServer, processes: list[
         first.archive.commit("w1", token, item("late", 6), {"ids": 3})
     second.archive.give_back("w1", kept.token)
     assert {"n", "m"} == first.read("w1")
+
+
+def test_a_world_that_was_taken_over_before_a_restart(
+    engine: EngineServer, processes: list[Process]
+) -> None:
+    """Its next owners began with all of it, so nothing is reported as lost."""
+    first, second, third = processes
+    token = first.archive.add("w1", whole(), {})
+    first.archive.commit("w1", token, item("n", 5), {"ids": 2})
+    end_leases(engine, first)
+    kept = third.archive.open("w1", BASE)
+    assert kept is not None
+    third.archive.give_back("w1", kept.token)
+    assert {"n"} == second.read("w1")
+    keep(engine)
+    crash(engine)
+
+    second.renew()
+    end_settling(engine)
+    first.renew()
+
+    with pytest.raises(WorldLost):
+        first.archive.commit("w1", token, item("late", 6), {"ids": 3})
+    assert not [text for text in first.archive.list_warnings() if "'w1'" in text]
 
 
 def test_an_outage_that_is_longer_than_the_lease(

@@ -21,6 +21,7 @@ from mock_platform.world.store.errors import (
     WorldElsewhere,
     WorldLost,
 )
+from mock_platform.world.store.redis import scripts
 from mock_platform.world.store.redis.address import BadAddress, parse_address
 from mock_platform.world.store.redis_archive import RedisArchive
 from tests.engine import EngineServer
@@ -217,6 +218,26 @@ def test_damage_is_refused(engine: EngineServer, url: str, process: Opener) -> N
         process(url).open("w1", BASE)
 
 
+def test_damage_is_said_although_the_engine_went(
+    engine: EngineServer, url: str, process: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That the world could not be given back as well matters less."""
+    archive = process(url)
+    archive.give_back("w1", archive.add("w1", whole(), {}))
+    with engine.connect() as client:
+        client.delete(f"{parse_address(url).prefix}state:w1")
+    run = archive._engine.run
+
+    def fail(script: str, *given: Any, **how: Any) -> Any:
+        if script is scripts.GIVE_BACK:
+            raise StoreUnreachable("there", "it is gone")
+        return run(script, *given, **how)
+
+    monkeypatch.setattr(archive._engine, "run", fail)
+    with pytest.raises(StoreDamaged, match="it has no state"):
+        archive.open("w1", BASE)
+
+
 # -- owners ----------------------------------------------------------------------------------------
 
 
@@ -278,6 +299,44 @@ def test_an_unused_lapse(engine: EngineServer, url: str, process: Opener) -> Non
     first.commit("w1", tokens["w1"], {}, {"ids": 2})
     with pytest.raises(WorldElsewhere):
         second.open("w1", BASE)
+
+
+def test_a_turn_that_fails(url: str, process: Opener, caplog: pytest.LogCaptureFixture) -> None:
+    """The thread of the lease goes on, whatever was wrong: else the worlds would be lost."""
+    archive = process(url)
+
+    def fail() -> None:
+        archive.turn_listeners.remove(fail)
+        raise RuntimeError("a fault of ours")
+
+    archive.turn_listeners.append(fail)
+    archive.lease.start(0.3, "here", count_seconds)
+    wait_for_turn(archive)
+    wait_for_turn(archive)
+
+    assert "a fault of ours" in caplog.text
+
+
+def test_an_engine_that_became_a_replica(url: str, process: Opener) -> None:
+    """The next connection leads to whichever engine has its address by then."""
+    with own_engine() as old, own_engine() as new:
+        named = old.folder / "named"
+        named.symlink_to(old.socket)
+        archive = process(f"unix://{named}?db=0&prefix=a:")
+        archive.lease.start(_LONG, "here", count_seconds)
+        token = archive.add("w1", whole(), {})
+        with old.connect() as client:
+            client.replicaof("127.0.0.1", "1")
+        named.unlink()
+        named.symlink_to(new.socket)
+
+        with pytest.raises(StoreUnreachable, match="it is a replica"):
+            archive.commit("w1", token, item("n", 5), {"ids": 2})
+        archive.commit("w1", token, item("n", 5), {"ids": 2})
+
+        assert "n" in read_own(archive)[0]
+        archive._owned.clear()
+        archive.close()
 
 
 # -- crashes ---------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.envelope import Lines
 from mock_platform.core.fields import Json, Nested, Text
 from mock_platform.world.names import UnknownWorld
-from mock_platform.world.store.errors import StoreUnwritable
+from mock_platform.world.store.errors import StoreError
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
@@ -47,7 +47,7 @@ def _count_and_make_lines(
     world: World, activity: Record, app_id: str, _params: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     if activity["event_type"].startswith("post."):  # others need no transaction
-        with suppress(UnknownWorld, StoreUnwritable), world.work():
+        with suppress(UnknownWorld, StoreError), world.work():
             count_post_event(world, app_id, activity)
     return make_lines(activity, app_id)
 

@@ -88,7 +88,7 @@ from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.names import UnknownWorld
-from mock_platform.world.store.errors import StoreUnwritable
+from mock_platform.world.store.errors import StoreError
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
@@ -152,7 +152,7 @@ def _make_endpoint(
         owner = world.store.get("apps", app_id)
         rules = match_post(world, app_id, activity).rules
         if rules and owner is not None:
-            with suppress(UnknownWorld, StoreUnwritable), world.work():
+            with suppress(UnknownWorld, StoreError), world.work():
                 count_posts(world, owner, [activity["payload"]["id"]])
             yield make_line(world, activity, rules, selection, base_url)
 

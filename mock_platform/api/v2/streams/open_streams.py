@@ -27,7 +27,7 @@ from mock_platform.settings import Settings
 from mock_platform.world.attached import RESTORED, RETURNED, Notice
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.names import UnknownWorld
-from mock_platform.world.store.errors import StoreUnwritable
+from mock_platform.world.store.errors import StoreError
 from mock_platform.world.store.interface import Change, Record
 from mock_platform.world.world import World
 
@@ -227,7 +227,7 @@ class OpenStreams:
     def _close_left_over(self) -> None:
         """Mark connections as ended that were open when the state was saved."""
         world = self._world
-        with suppress(UnknownWorld, StoreUnwritable), world.work():
+        with suppress(UnknownWorld, StoreError), world.work():
             for entry in world.store.page(CONNECTIONS):
                 if "disconnected_at" not in entry.record and entry.key not in self._streams:
                     self._mark_ended(entry.key, entry.record, "server_stop")
@@ -249,7 +249,7 @@ class OpenStreams:
             return
         record = world.store.get(CONNECTIONS, id_)
         if record is not None and "disconnected_at" not in record:
-            with suppress(UnknownWorld, StoreUnwritable), world.work():
+            with suppress(UnknownWorld, StoreError), world.work():
                 self._mark_ended(id_, record, ending.reason)
 
     def _mark_ended(self, id_: str, record: Record, reason: str) -> None:

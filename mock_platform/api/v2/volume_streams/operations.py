@@ -67,7 +67,7 @@ from mock_platform.core.operation import Operation
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.names import UnknownWorld
-from mock_platform.world.store.errors import StoreUnwritable
+from mock_platform.world.store.errors import StoreError
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
@@ -269,7 +269,7 @@ def _make_post_lines(
 ) -> Iterator[Line]:
     app = world.store.get("apps", app_id)
     if app is not None:
-        with suppress(UnknownWorld, StoreUnwritable), world.work():
+        with suppress(UnknownWorld, StoreError), world.work():
             count_posts(world, app, [activity["payload"]["id"]])
         yield show_posted(world, activity, selection, base_url)
 

@@ -41,7 +41,12 @@ from redis.exceptions import (
 )
 from redis.retry import Retry
 
-from mock_platform.world.store.errors import StoreError, StoreForeign, StoreUnreachable
+from mock_platform.world.store.errors import (
+    StoreError,
+    StoreForeign,
+    StoreUnanswered,
+    StoreUnreachable,
+)
 from mock_platform.world.store.redis.address import EngineAddress
 
 _LOG = logging.getLogger(__name__)
@@ -60,6 +65,7 @@ _REASONS = {
     "DB index": "it has no database with this number",
 }
 """What to do about errors, by how their texts begin."""
+_REPLICA = _REASONS["READONLY"]
 _SAFE_POLICY = "noeviction"
 _UNCOUNTED = 2**31
 """The library's pool only makes connections here, and counts those that broke as well."""
@@ -338,6 +344,8 @@ class EngineLink:
             return self._report_foreign(self._find_wrong_key(commands))
         if reason in _REASONS.values() and isinstance(fault, ResponseError):
             was, self._refusing = self._refusing, reason
+            if reason == _REPLICA:  # its address may be that of another one by now
+                self.close()
             if was is None:
                 _LOG.warning("%s takes no changes (%s); trying again", self.place, reason)
         if isinstance(fault, Disconnected | TookTooLong):
@@ -345,6 +353,7 @@ class EngineLink:
                 was_there, self._gone = self._gone is None, reason
             if was_there:
                 _LOG.warning("%s cannot be reached (%s); trying again", self.place, reason)
+            return StoreUnanswered(self.place, reason)
         return StoreUnreachable(self.place, reason)
 
     def _find_wrong_key(self, commands: Sequence[Sequence[Word]]) -> str:

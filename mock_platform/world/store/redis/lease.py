@@ -51,7 +51,7 @@ class Lease:
     def __init__(
         self,
         engine: EngineLink,
-        on_lapse: Callable[[], None],
+        on_lapse: Callable[[], object],
         on_restart: Callable[[float], bool],
         on_turn: Callable[[], None],
     ) -> None:
@@ -62,6 +62,10 @@ class Lease:
         self.seconds = 3.0
         self.run = ""
         """The run of the engine that the lease is of."""
+        self.term = 0
+        """Grows when worlds have to be checked: the lease did not hold, or the run has ended."""
+        self._certain_in = ""
+        """The run of the engine that began while the lease of the one before held for certain."""
         self.waits = False
         """Whether this process waits until the engine has settled."""
         self._engine = engine
@@ -96,6 +100,10 @@ class Lease:
         """Whether the lease holds for certain; also `False` before `start`."""
         return self._uptime is not None and self._uptime() < self._until
 
+    def is_certain(self, run: str) -> bool:
+        """Whether no other process had a world of this one before this run of the engine."""
+        return run == self._certain_in or self.is_held()
+
     def ensure(self) -> None:
         """Renew the lease if it is not certain that it holds.
 
@@ -116,22 +124,29 @@ class Lease:
         with self._lock:
             # The moment before the command is sent counts, not the one at which the answer arrives:
             # the engine counts from somewhere in between, so by our count the lease never lasts
-            # longer than by its own.
+            # longer than by its own. Whether the lease held until now is asked afterwards for the
+            # same reason: the process may be stopped in between, and the command may be sent twice,
+            # so that the engine's word that the lease had ended is lost.
             begun = 0.0 if self._uptime is None else self._uptime()
-            was_held = begun < self._until
             run, (state, settling, beat, now) = self._send()
+            was_held = self.is_held()
             # Two things may have happened since the last renewal. The engine may be another run;
             # then worlds are confirmed before anything else. Or the lease had ended in the same
             # run; then another process may have taken worlds over, and each world is checked by its
             # token. A process that was stopped for a while learns of it here, before it answers
             # from what it remembers.
             if self.run not in {"", run}:
-                self._pass_restart(float(beat), float(now), is_certain=was_held or settling < 0)
+                self.term += 1
+                is_certain = was_held or settling < 0
+                if is_certain:
+                    self._certain_in = run
+                self._pass_restart(float(beat), float(now), is_certain=is_certain)
             elif self.run and (state == "ended" or not (was_held or self._uptime is None)):
                 _LOG.warning(
                     "The lease of this process on %s had ended; its worlds are checked",
                     self._engine.place,
                 )
+                self.term += 1
                 self._on_lapse()
             self.run, self.waits, self._beat = run, False, float(now)
             # The engine's own count begins later than ours, so ours never ends after it.
@@ -234,6 +249,8 @@ class Lease:
                 continue  # the engine has said so in the log
             except StoreError as error:
                 _LOG.warning("%s", error)
+            except Exception:  # noqa: BLE001 - without this thread the worlds would be lost
+                _LOG.exception("What follows the renewal of the lease failed")
 
 
 def find_owner(engine: EngineLink, name: str, process: str) -> str | None:

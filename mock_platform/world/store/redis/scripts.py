@@ -1,11 +1,11 @@
 """The changes of an engine, one Lua script for each: all of it happens, or nothing.
 
 A world has these keys, after the prefix: `world:NAME` (a hash: token, number of the last change,
-owner, run), `state:NAME` (its last whole state), `log:NAME` (a stream of the commits after it),
-`points:NAME` (a hash of saved states), `credentials:NAME` (a set), `nonces:NAME` (by expiry). All
-worlds share `worlds` (a set of names), `token` (the last token), `fixtures:HASH`, `process:ID`
-(where a living process is reached; expires with its lease) and `credential:TEXT` (the worlds that
-have a credential).
+owner, run, and the last tokens before with their last changes), `state:NAME` (its last whole
+state), `log:NAME` (a stream of the commits after it), `points:NAME` (a hash of saved states),
+`credentials:NAME` (a set), `nonces:NAME` (by expiry). All worlds share `worlds` (a set of names),
+`token` (the last token), `fixtures:HASH`, `process:ID` (where a living process is reached; expires
+with its lease) and `credential:TEXT` (the worlds that have a credential).
 
 Every change names a token and a number. A token that is not the world's current one belongs to a
 process that lost the world: nothing happens. A number that is there already is a repetition,
@@ -169,7 +169,7 @@ CLAIM = f"""{_TOKEN}
 if redis.call('GET', KEYS[3]) ~= ARGV[3] or redis.call('EXISTS', KEYS[5]) == 0 then
   return {{'renew'}}
 end
-local kept = redis.call('HMGET', KEYS[1], 'token', 'owner', 'seq', 'run')
+local kept = redis.call('HMGET', KEYS[1], 'token', 'owner', 'seq', 'run', 'past')
 local settles = redis.call('EXISTS', KEYS[4]) == 1
 if settles and kept[4] ~= ARGV[3] then return {{'settling'}} end
 if not kept[1] then return {{'none'}} end
@@ -179,20 +179,26 @@ if kept[2] and kept[2] ~= '' and kept[2] ~= ARGV[1] then
   if settles then return {{'settling'}} end
 end
 local token = draw_token(KEYS[2])
-redis.call('HSET', KEYS[1], 'token', token, 'owner', ARGV[1], 'run', ARGV[3])
+local past = string.sub((kept[5] or '') .. ' ' .. kept[1] .. ':' .. (kept[3] or ''), -200)
+redis.call('HSET', KEYS[1], 'token', token, 'owner', ARGV[1], 'run', ARGV[3], 'past', past)
 return {{'ours', token, kept[3] or '', kept[2] or ''}}
 """
 """world, last token, run, settling, process; process, prefix, run."""
 
 # How an owner finds out after a restart where it stands. A token other than ours has won only if it
 # was given in this run, or is higher: a lower one is an older state that the engine came back with.
+# The engine settles until a lease after the last world of those who are certain: thousands of
+# worlds take longer than a lease.
 _STAND = f"""{_NOTE_RUN}
 note_run(KEYS[2], KEYS[3], ARGV[2], ARGV[3], '1')
-local kept = redis.call('HMGET', KEYS[1], 'token', 'seq', 'run')
+local kept = redis.call('HMGET', KEYS[1], 'token', 'seq', 'run', 'past')
 if kept[1] ~= ARGV[1] then
-  if ARGV[4] == '1' or kept[3] == ARGV[2] then return 'lost' end
-  if kept[1] and tonumber(kept[1]) > tonumber(ARGV[1]) then return 'lost' end
+  local passed = tonumber(string.match(kept[4] or '', ARGV[1] .. ':(%d+)')) or -1
+  local how = passed >= tonumber(ARGV[6]) and 'taken' or 'lost'
+  if ARGV[4] == '1' or kept[3] == ARGV[2] then return how end
+  if kept[1] and tonumber(kept[1]) > tonumber(ARGV[1]) then return how end
 end
+if ARGV[5] == '1' then redis.call('PEXPIRE', KEYS[3], ARGV[3]) end
 local final = ARGV[5] == '1' or redis.call('EXISTS', KEYS[3]) == 0
 """
 
@@ -204,10 +210,14 @@ return 'done'
 """
 """world, run, settling; token, run, length of the lease in milliseconds, 1 if the process confirmed
 the world in this run before, 1 if it is certain that nobody else has a later claim, number of the
-last change. `lost`: somebody else has the world in this run. `older`: the engine does not have the
+last change. `lost`: somebody else has the world in this run; `taken`: the same, and it began with
+all that this process had. `older`: the engine does not have the
 claim, or not all changes. `waits`: the same as `done`, but not before the engine has settled."""
 
 RESTORE = f"""{_STAND}
+if kept[1] == ARGV[1] and kept[3] == ARGV[2] and tonumber(kept[2]) > tonumber(ARGV[6]) then
+  return 'late'
+end
 redis.call('DEL', KEYS[4], KEYS[6])
 redis.call('SET', KEYS[5], ARGV[9])
 for i = 10, #ARGV, 2 do redis.call('HSET', KEYS[6], ARGV[i], ARGV[i + 1]) end
@@ -218,7 +228,8 @@ redis.call('HSET', KEYS[1], 'run', ARGV[2])
 return 'done'
 """
 """The same keys, log, state, points, worlds; the same values, name, process, state, points. Puts a
-world in place of whatever the engine has of it."""
+world in place of whatever the engine has of it. `late`: the engine has later changes in this run,
+so this is an attempt that counted as lost, and was repeated."""
 
 GIVE_BACK = """
 if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 'lost' end

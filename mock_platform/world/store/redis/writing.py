@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from mock_platform.world.store.errors import StoreUnreachable, StoreUnwritable
+from mock_platform.world.store.errors import StoreUnanswered, StoreUnreachable, StoreUnwritable
 from mock_platform.world.store.interface import SavedWorld, Snapshot
 from mock_platform.world.store.memory import Base
 from mock_platform.world.store.redis import scripts
@@ -152,8 +152,10 @@ def _pair(flat: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
 _LOG = logging.getLogger(__name__)
 
 
+_GONE = ("lost", "taken")
+"""What scripts answer if another process has the world."""
 Lose = Callable[..., NoReturn]
-"""Forgets a world that another process has, and raises `WorldLost`; called with its name.
+"""Forgets a world that another process has, and raises `WorldLost`; called with its name and it.
 
 `after_restart` says that the engine was started again since the world was confirmed.
 """
@@ -165,11 +167,20 @@ class WorldWriter:
     The methods that name a world need its lock, except `compact`.
     """
 
-    def __init__(self, engine: EngineLink, lease: Lease, fixtures: Fixtures, lose: Lose) -> None:
+    def __init__(
+        self,
+        engine: EngineLink,
+        lease: Lease,
+        fixtures: Fixtures,
+        lose: Lose,
+        forget: Callable[[str, OwnedWorld], object],
+    ) -> None:
+        """`forget` closes a world that another process may have from now on."""
         self._engine = engine
         self._lease = lease
         self._fixtures = fixtures
         self._lose = lose
+        self._forget = forget
         self._written: set[str] = set()
         """Hashes of the fixtures that the engine has in the run `_written_in`."""
         self._written_in = ""
@@ -192,27 +203,42 @@ class WorldWriter:
         # higher than both possibilities.
         try:
             found = self._send(name, owned, script, keys, values)
+            if found == "ahead":  # no number may come twice
+                owned.seq = int(self._engine.call("HGET", keys[0], "seq"))
             if found in ("ahead", "behind"):
                 found = self._restore(name, owned, owned.run, is_sure=True)
-                if found != "lost":
+                if found not in _GONE:
                     found = self._send(name, owned, script, keys, values)
         except StoreUnwritable:
             owned.unsure = True
             raise
-        if found == "lost":
-            self._lose(name)
+        if found in _GONE:
+            self._lose(name, owned)
         if found != "done":
             raise LookupError(f"world {name!r} has no point {found[1]!r}")
         owned.seq += 1
 
-    def run(self, name: str, owned: OwnedWorld, script: str, keys: list[str], *values: Word) -> Any:
-        """Return what a script answers that has a token and no number; the world is confirmed."""
+    def let_go(
+        self, name: str, owned: OwnedWorld, script: str, keys: list[str], *values: Word
+    ) -> Any:
+        """Return what a script answers after which the world is not this process's any more.
+
+        Raises:
+            WorldLost: Another process has it already.
+            StoreUnwritable: It could not be written.
+        """
         for _ in range(ATTEMPTS):
             self._make_sure(name, owned)
             try:
                 return self._engine.run(script, keys, owned.token, *values, within=owned.run)
             except EngineRestarted:
                 continue
+            except StoreUnanswered:
+                # Another process may have the world now or soon, and would answer as well. Whoever
+                # asks for it here asks the engine then; if that still names this process, the world
+                # gets another token, so the command has no effect if it arrives after that.
+                self._forget(name, owned)
+                raise
         raise StoreUnreachable(self._engine.place, STARTS_AGAIN)
 
     def confirm(self, name: str, owned: OwnedWorld) -> bool:
@@ -225,18 +251,19 @@ class WorldWriter:
             StoreUnwritable: It could not be written.
         """
         for _ in range(ATTEMPTS):
-            # `is_sure` is read before the command, like the run: it must be true of the moment at
-            # which the engine decides, and a lease that held before may have ended while the
-            # command was on its way.
-            run, is_sure = self._engine.run_id, self._lease.is_held()
+            # The run is read first: what is certain while the next run is known already stays so,
+            # as nobody takes a world over in a run that has ended. The engine itself knows whether
+            # somebody did in this one.
+            run = self._engine.run_id
+            is_sure = self._lease.is_certain(run)
             try:
                 found = self._confirm(name, owned, run, is_sure=is_sure)
                 if found == "older":
                     found = self._restore(name, owned, run, is_sure=is_sure)
             except EngineRestarted:
                 continue
-            if found == "lost":
-                self._lose(name, after_restart=owned.run != run)
+            if found in _GONE:
+                self._lose(name, owned, after_restart=found == "lost" and owned.run != run)
             if found == "done":
                 owned.run = run
             return bool(found == "done")
@@ -324,7 +351,7 @@ class WorldWriter:
         found: str = self._engine.run(
             scripts.RESTORE, keys, *told, seq, name, self._lease.process, body, *points, within=run
         )
-        if found != "lost":
+        if found not in _GONE:
             if not owned.unsure:
                 _LOG.warning(
                     "%s lost changes of world %r that it had acknowledged; they are written again",
