@@ -66,11 +66,14 @@ document.addEventListener("click", (event) => {
 
 // A double click sends a form once: what it makes would be made twice.
 
+const sent = { form: null, button: null, at: 0 };
+
 document.addEventListener("submit", (event) => {
-  const form = event.target;
+  const form = event.target, button = event.submitter, at = Date.now();
   if (form.method !== "post") return;
-  if (Date.now() - Number(form.dataset.sent || 0) < 1000) event.preventDefault();
-  else form.dataset.sent = String(Date.now());
+  const isSame = form === sent.form && button === sent.button;
+  if (isSame && at - sent.at < 1000) event.preventDefault();
+  else Object.assign(sent, { form, button, at });
 });
 
 // The menu of worlds lies over the page: Escape and a click elsewhere close it.
