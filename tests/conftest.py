@@ -16,6 +16,7 @@ import pytest
 import tests.generated  # noqa: F401 - its settings are for every test, whichever are run
 from mock_platform.core.journal_entries import sort_assumptions
 from mock_platform.platform import Platform
+from tests.api.oauth.app_client import AppClient
 from tests.commands import FEW_PLUGINS
 from tests.compiling import TESTS, import_from
 from tests.engine import EngineServer
@@ -33,6 +34,7 @@ from tests.made_once import (
 from tests.prepared_commands import PreparedCommands
 from tests.support import Sandbox, Sandboxes
 from tests.support_receiver import Receiver
+from tests.support_replay import Desk
 
 Tool = Callable[..., str]
 
@@ -171,9 +173,9 @@ def sandboxes() -> Sandboxes:
 
 
 @pytest.fixture
-def box(sandboxes: Sandboxes) -> Sandbox:
-    """A sandbox with the packaged fixtures and the default settings, as it starts."""
-    return sandboxes.get()
+def box(request: pytest.FixtureRequest, sandboxes: Sandboxes) -> Sandbox:
+    """A sandbox with the packaged fixtures and the `SETTINGS` of the module, as it starts."""
+    return sandboxes.get(**getattr(request.module, "SETTINGS", {}))
 
 
 @pytest.fixture
@@ -196,6 +198,27 @@ def receiver() -> Iterator[Receiver]:
     """A receiver of webhooks that takes everything."""
     with Receiver() as found:
         yield found
+
+
+@pytest.fixture
+def desk(request: pytest.FixtureRequest) -> Iterator[Desk]:
+    """A sandbox with the `SETTINGS` of the module, without the records of its tables in `EMPTY`.
+
+    If the test or its module uses the receiver, the well-known webhook leads there.
+    """
+    receives = "receiver" in request.fixturenames
+    url = request.getfixturevalue("receiver").url if receives else None
+    with Desk(url, **getattr(request.module, "SETTINGS", {})) as found:
+        found.clear(*getattr(request.module, "EMPTY", ()))
+        yield found
+        assert [] == found.platform.errors
+
+
+@pytest.fixture
+def client(request: pytest.FixtureRequest, desk: Desk) -> AppClient:
+    """A client of that sandbox, of the class that the module calls `Client`."""
+    found: AppClient = request.module.Client(desk)
+    return found
 
 
 @pytest.fixture

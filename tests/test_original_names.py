@@ -24,12 +24,7 @@ from tests.support import ACCOUNT, BEARER, NORTHBIKE, Sandbox, sandbox, signed
 from tests.test_kept_worlds import NOON
 
 STREAMS = {operation.id for operation in OPERATIONS if isinstance(operation.returns, Lines)}
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox whose worlds have original names."""
-    return sandbox(names="original")
+SETTINGS = {"names": "original"}
 
 
 def _samples() -> Iterator[Operation]:

@@ -30,12 +30,6 @@ from tests.support import (
 MEDIA = f"/12/accounts/{ACCOUNT}/account_media"
 
 
-@pytest.fixture
-def box() -> Sandbox:
-    """A fresh sandbox."""
-    return sandbox()
-
-
 # -- order of refusal --------------------------------------------------------------------------
 
 BAD = Keys(HARBOR.key, "wrong", HARBOR.token, HARBOR.token_secret)

@@ -17,7 +17,6 @@ from mock_platform.world.clock import Instant, moment, parse_step
 from mock_platform.world.endings import How
 
 if TYPE_CHECKING:
-    from mock_platform.core.auth.tester_access import Credentials
     from mock_platform.names import OperationId, OwnName
     from mock_platform.scenario.catalog import Catalog
     from mock_platform.scenario.document import Scenario
@@ -240,7 +239,9 @@ def copy_as_json(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return copy
 
 
-def authentication(world: str, found: Credentials, scheme: AuthScheme) -> OAuth1Auth | BearerAuth:
+def authentication(
+    world: str, found: Mapping[str, Any], scheme: AuthScheme
+) -> OAuth1Auth | BearerAuth:
     """Return the authentication that signs requests with the test credentials of a world.
 
     Raises:

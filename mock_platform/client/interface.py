@@ -21,7 +21,17 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, Self, cast
+from warnings import warn
 
+from mock_platform.client.arguments import (
+    authentication,
+    check_names,
+    check_wire,
+    describe_event,
+    describe_fields,
+    is_error,
+    read_as_of,
+)
 from mock_platform.client.world_parts import (
     ClockFace,
     JournalFace,
@@ -31,7 +41,10 @@ from mock_platform.client.world_parts import (
     TransitionsFace,
 )
 from mock_platform.core.errors import find_nearest
+from mock_platform.core.installed import require_extra
 from mock_platform.scenario.outline import FAILURE_ID
+from mock_platform.world.clock import moment
+from mock_platform.world.ids import check_seed
 
 if TYPE_CHECKING:
     from datetime import date
@@ -44,10 +57,13 @@ if TYPE_CHECKING:
     from mock_platform.scenario.failures import DocumentedFailure
     from mock_platform.scenario.outline import UnfiredRule
     from mock_platform.serving.in_process.asgi import AsgiApplication
-    from mock_platform.serving.in_process.session import AuthScheme, BasedSession
+    from mock_platform.serving.in_process.oauth1 import OAuth1Auth
+    from mock_platform.serving.in_process.session import AuthScheme, BasedSession, BearerAuth
     from mock_platform.settings import NamesMode
     from mock_platform.verification.costs.document import By
     from mock_platform.world.clock import Instant
+
+    Authentication = OAuth1Auth | BearerAuth
 
 
 def _take_scenario(method: Callable[..., None]) -> Activation:
@@ -165,6 +181,11 @@ class WorldFace(Protocol):
             BadRecord: The count or a field is not allowed; nothing was made.
             TypeError: A field has no JSON form, or `seed` is not an integer.
         """
+        return self._make(table, count, check_seed(seed), describe_fields(fields))
+
+    def _make(
+        self, table: str, count: int, seed: int | None, fields: dict[str, Any]
+    ) -> dict[str, Any]: ...
 
     def emit(
         self,
@@ -185,6 +206,10 @@ class WorldFace(Protocol):
         Raises:
             BadEvent: Fields are missing or wrong; nothing happened.
         """
+        given = describe_event(event_type, user, payload, includes, direction, created_at)
+        return self._emit(given)
+
+    def _emit(self, given: dict[str, Any]) -> dict[str, Any]: ...
 
     def authorize(self, asked: str, *, user: str | None = None, deny: bool = False) -> str:
         """Let a user answer an app without the pages; the first user unless `user` names another.
@@ -268,6 +293,11 @@ class WorldFace(Protocol):
             MissingCredentials: The world has no credentials of this kind, or no longer.
             ValueError: `auth` has another value, or `passthrough` is not a list of host names.
         """
+        return self._session(self._sign(auth), self._find_base(sandbox=sandbox), passthrough)
+
+    def _session(
+        self, signs: Authentication | None, base: str, passthrough: Sequence[str]
+    ) -> BasedSession: ...
 
     def async_client(
         self,
@@ -286,6 +316,12 @@ class WorldFace(Protocol):
             MissingCredentials: The world has no credentials of this kind, or no longer.
             ValueError: `auth` has another value, or `passthrough` is not a list of host names.
         """
+        require_extra("async_client()", "httpx", "httpx")
+        return self._async_client(self._sign(auth), self._find_base(sandbox=sandbox), passthrough)
+
+    def _async_client(
+        self, signs: Authentication | None, base: str, passthrough: Sequence[str]
+    ) -> AsyncClient: ...
 
     def test_client(self, *, sandbox: bool = False) -> FlaskClient:
         """Return Flask's test client; relative addresses start at the base address.
@@ -442,6 +478,9 @@ class WorldFace(Protocol):
     def _find_base(self, *, sandbox: bool) -> str:
         return self.ads_sandbox_base_url if sandbox else self.base_url
 
+    def _sign(self, auth: AuthScheme | None) -> Authentication | None:
+        return None if auth is None else authentication(self.name, self.credentials, auth)
+
 
 class PlatformFace(WorldFace, Protocol):
     """A running sandbox; itself also the interface of its default world. Use it in a `with`.
@@ -490,6 +529,22 @@ class PlatformFace(WorldFace, Protocol):
             ValueError: `freeze` is not a moment, has no offset from UTC, or is out of bounds; or
                 `warnings`, `names`, `wire` or `as_of` has another value.
         """
+        wanted = {
+            "seed": check_seed(seed),
+            "freeze": None if freeze is None else moment(freeze),
+            "refuse_warnings": is_error(warnings),
+            "names": check_names(names),
+            "wire": check_wire(wire),
+            "as_of": read_as_of(as_of),
+        }
+        found, ignored = self._open_world(name, source, wanted, own_credentials=own_credentials)
+        for text in ignored:
+            warn(f"mock_platform: {text}", stacklevel=2)
+        return found
+
+    def _open_world(
+        self, name: str, source: str | None, wanted: Mapping[str, Any], *, own_credentials: bool
+    ) -> tuple[WorldFace, Sequence[str]]: ...
 
     def drop_world(self, name: str) -> None:
         """Remove a world with all its contents.

@@ -23,11 +23,8 @@ from mock_platform.api.v2.streams.open_streams import (
 from mock_platform.client.arguments import (
     EntryQuery,
     PageQuery,
-    authentication,
     check_folders,
     copy_as_json,
-    describe_event,
-    describe_fields,
     read_scenario,
     serialize_query,
     write_private,
@@ -42,7 +39,6 @@ from mock_platform.control.route import load_query
 from mock_platform.control.worlds import addresses
 from mock_platform.core.auth.tester_access import Credentials, choose_answer
 from mock_platform.core.call import FaultKind
-from mock_platform.core.installed import require_extra
 from mock_platform.core.platform_hosts import Interception
 from mock_platform.core.snapshots import Snapshots
 from mock_platform.core.tables.checking import copy_of_json
@@ -62,9 +58,10 @@ if TYPE_CHECKING:
     from flask import Flask
     from httpx import AsyncClient
 
-    from mock_platform.names import EventType, ScenarioName, TableName
+    from mock_platform.client.interface import Authentication
+    from mock_platform.names import ScenarioName
     from mock_platform.serving.in_process.asgi import AsgiApplication
-    from mock_platform.serving.in_process.session import AuthScheme, PlatformSession
+    from mock_platform.serving.in_process.session import PlatformSession
     from mock_platform.verification.costs.document import By
 
 
@@ -202,34 +199,18 @@ class LocalWorld(WorldFace):
     def transitions(self) -> WorldTransitions:
         return WorldTransitions(self._world)
 
-    def make(
-        self,
-        table: TableName | OwnName,
-        count: int = 1,
-        *,
-        seed: int | None = None,
-        **fields: Any,
+    def _make(
+        self, table: str, count: int, seed: int | None, fields: dict[str, Any]
     ) -> dict[str, Any]:
         from mock_platform.control.making import describe_made
         from mock_platform.core.tables.making import make_records
 
-        given = describe_fields(fields)
-        keys = make_records(self._world, self._platform.tables, table, count, given, seed)
+        keys = make_records(self._world, self._platform.tables, table, count, fields, seed)
         return describe_made(table, keys)
 
-    def emit(
-        self,
-        event_type: EventType | OwnName,
-        *,
-        user: str | None = None,
-        payload: Mapping[str, Any] | None = None,
-        includes: Mapping[str, Any] | None = None,
-        direction: str | None = None,
-        created_at: Instant | None = None,
-    ) -> dict[str, Any]:
+    def _emit(self, given: dict[str, Any]) -> dict[str, Any]:
         from mock_platform.delivery.events import emit
 
-        given = describe_event(event_type, user, payload, includes, direction, created_at)
         found: dict[str, Any] = copy_of_json(emit(self._world, given), "an event")
         return found
 
@@ -278,33 +259,20 @@ class LocalWorld(WorldFace):
         finally:
             proxy.stop()
 
-    def session(
-        self,
-        auth: AuthScheme | None = None,
-        *,
-        sandbox: bool = False,
-        passthrough: Sequence[str] = (),
+    def _session(
+        self, signs: Authentication | None, base: str, passthrough: Sequence[str]
     ) -> PlatformSession:
         # A client that does not use requests does not load it.
         from mock_platform.serving.in_process.session import PlatformSession
 
-        signs = None if auth is None else authentication(self.name, self.credentials, auth)
-        return PlatformSession(
-            self._application, self._find_base(sandbox=sandbox), signs, passthrough
-        )
+        return PlatformSession(self._application, base, signs, passthrough)
 
-    def async_client(
-        self,
-        auth: AuthScheme | None = None,
-        *,
-        sandbox: bool = False,
-        passthrough: Sequence[str] = (),
+    def _async_client(
+        self, signs: Authentication | None, base: str, passthrough: Sequence[str]
     ) -> AsyncClient:
-        require_extra("async_client()", "httpx", "httpx")
         from mock_platform.serving.in_process.async_client import make_client
 
-        signs = None if auth is None else authentication(self.name, self.credentials, auth)
-        return make_client(self.asgi, self._find_base(sandbox=sandbox), signs, passthrough)
+        return make_client(self.asgi, base, signs, passthrough)
 
     def _activate(self, name: str, parameters: Mapping[str, Any]) -> None:
         self._engine.activate(name, copy_as_json(parameters))

@@ -7,16 +7,13 @@ network request they are raised when the platform stops, because the client has 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal
-from warnings import warn
+from typing import TYPE_CHECKING, Any
 
-from mock_platform.client.arguments import check_names, check_wire, is_error, read_as_of
 from mock_platform.client.interface import PlatformFace
 from mock_platform.client.late_application import (
     LateApplication,
@@ -32,9 +29,8 @@ from mock_platform.serving.flask.wsgi import Edge
 from mock_platform.serving.http import ServerThread
 from mock_platform.serving.http.tls import TlsMaterial
 from mock_platform.serving.restoring import Opened, open_platform, open_replayed, override_settings
-from mock_platform.settings import NamesMode, Settings
+from mock_platform.settings import Settings
 from mock_platform.world import redact
-from mock_platform.world.clock import Instant, moment
 from mock_platform.world.names import DEFAULT
 from mock_platform.world.worlds import list_ignored
 
@@ -117,32 +113,13 @@ class LocalPlatform(LocalWorld, PlatformFace):
             raise
         return cls(opened, server, errors, application, material)
 
-    def world(
-        self,
-        name: str,
-        *,
-        source: str | None = None,
-        seed: int | None = None,
-        freeze: Instant | None = None,
-        own_credentials: bool = False,
-        warnings: Literal["ignore", "error"] | None = None,
-        names: NamesMode | None = None,
-        wire: str | None = None,
-        as_of: Instant | date | None = None,
-    ) -> LocalWorld:
-        own: dict[str, Any] = {
-            "seed": seed,
-            "freeze": None if freeze is None else moment(freeze),
-            "refuse_warnings": is_error(warnings),
-            "names": check_names(names),
-            "wire": check_wire(wire),
-            "as_of": read_as_of(as_of),
-        }
+    def _open_world(
+        self, name: str, source: str | None, wanted: Mapping[str, Any], *, own_credentials: bool
+    ) -> tuple[LocalWorld, Sequence[str]]:
         change = replace_credentials if own_credentials else None
-        world = self._platform.worlds.create(name, source=source, change=change, **own)
-        for text in list_ignored(world, **own):
-            warn(f"mock_platform: {text}", stacklevel=2)
-        return LocalWorld(self._platform, name, self._server.url, self._application)
+        world = self._platform.worlds.create(name, source=source, change=change, **wanted)
+        found = LocalWorld(self._platform, name, self._server.url, self._application)
+        return found, list(list_ignored(world, **wanted))
 
     def drop_world(self, name: str) -> None:
         self._platform.worlds.drop(name)

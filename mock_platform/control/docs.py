@@ -145,15 +145,12 @@ def _add_examples(document: JsonObject, platform: Platform, world: World, base_u
                 entry["security"] = entry["security"][::-1]
             if operation.example.before is not None:
                 first = " ".join(operation.example.before)
-                entry["description"] = _join(entry.get("description"), _describe_step(first))
+                step = f"In a fresh world this is refused, so this page sends `{first}` first."
+                entry["description"] = _join(entry.get("description"), step)
             example = make_example(operation, world)
             if example is not None:
                 made = put_in_credentials(operation.example.page_values, known)
                 _fill(path, entry, example, made)
-
-
-def _describe_step(first: str) -> str:
-    return f"In a fresh world this is refused, so this page sends `{first}` first."
 
 
 def _fill(path: str, entry: JsonObject, example: Sample, made: dict[str, str]) -> None:

@@ -32,6 +32,16 @@ def escape(text: str) -> str:
     )
 
 
+def shorten(text: str, most: int) -> str:
+    """Return a text as messages show it: cut after `most` characters, with `…` where it was.
+
+    Example:
+        >>> shorten("a long value", 6), shorten("short", 6)
+        ('a long…', 'short')
+    """
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
 class RecordFault(Struct, frozen=True):
     """One thing that is wrong with a record: table, key or index, field, text."""
 

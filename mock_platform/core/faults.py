@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 from marshmallow import ValidationError
 
 from mock_platform.core.assumptions import public_fact
-from mock_platform.core.errors import find_nearest
+from mock_platform.core.errors import find_nearest, shorten
 from mock_platform.core.jsonio import dumps
 
 INVALID = "INVALID_PARAMETER"
@@ -119,7 +119,7 @@ def expected(what: str, value: Any) -> str:
 
 def cut(text: str) -> str:
     """Return what is shown of a client's value."""
-    return text if len(text) <= _MOST_REPEATED else f"{text[:_MOST_REPEATED]}…"
+    return shorten(text, _MOST_REPEATED)
 
 
 JSON_TYPES: Mapping[type, str] = {

@@ -414,7 +414,7 @@ def possible_failures(operation: Operation, settings: Settings) -> Iterator[Fail
     if operation.oauth_step:
         yield NumericFailure(92)
     if settings.strict:
-        yield NotShown(_any_assumption(operation))
+        yield NotShown(next(iter(operation.all_assumptions), IGNORED_PARAMETERS))
     if operation.auth.refuses:
         worded = operation.auth.on_failure
         for refusal in _refusals(operation):
@@ -441,7 +441,3 @@ def _refusals(operation: Operation) -> Iterator[Failure]:
         yield Unauthorized(fault, "")
     if operation.auth.scopes:
         yield refuse_missing(operation.auth.scopes, {"scopes": []})
-
-
-def _any_assumption(operation: Operation) -> Assumption:
-    return next(iter(operation.all_assumptions), IGNORED_PARAMETERS)

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from mock_platform.core.errors import shorten
 from mock_platform.core.world_counts import WorldCounts
 from mock_platform.world import redact
 from mock_platform.world.journal import JournalEntry
@@ -122,10 +123,8 @@ def strip_origin(url: str) -> str:
 
 
 def _make_example(entry: JournalEntry, text: str) -> dict[str, str]:
-    url = redact.address(entry.url)
-    shown = url if len(url) <= _MAX_ADDRESS else f"{url[:_MAX_ADDRESS]}…"
-    return {"id": entry.id, "world": entry.world, "method": entry.method, "url": shown,
-            "text": text}  # fmt: skip
+    url = shorten(redact.address(entry.url), _MAX_ADDRESS)
+    return {"id": entry.id, "world": entry.world, "method": entry.method, "url": url, "text": text}
 
 
 def _sort(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

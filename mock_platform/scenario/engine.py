@@ -28,12 +28,12 @@ from mock_platform.scenario.active import (
     ActiveScenario,
     Ledger,
     as_records,
+    find_hidden,
 )
 from mock_platform.scenario.deliveries import DELIVERIES, LINES
 from mock_platform.scenario.document import Scenario, loads
 from mock_platform.scenario.effects.collection import forget_changes
 from mock_platform.scenario.failures import correct_operation, list_near_ids
-from mock_platform.scenario.hidden import find_hidden
 from mock_platform.scenario.library import Library
 from mock_platform.scenario.outline import UnfiredRule
 from mock_platform.scenario.pattern import MAX_ACTIVE_STEPS

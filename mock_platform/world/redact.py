@@ -234,7 +234,7 @@ class Redactor:
             value = self._json_escapes(value, levels)
         if has_pair or has_json:
             small = value.lower()
-            is_named = _has_stem(small)
+            is_named = any(stem in small for stem in _STEMS)
             is_long = "code" in small or "token" in small
             if has_pair and is_named:
                 if _BLANK_VALUE.search(value):
@@ -476,10 +476,6 @@ def is_secret_header(name: str) -> bool:
 def is_secret_variable(name: str) -> bool:
     """Return whether a variable of the environment is called a secret."""
     return _SECRET_VARIABLE.search(name) is not None
-
-
-def _has_stem(small: str) -> bool:
-    return any(stem in small for stem in _STEMS)
 
 
 def _unescape(written: str) -> str | None:

@@ -23,7 +23,7 @@ from mock_platform.api.v2.objects.relations import (
     Relation,
 )
 from mock_platform.world.store.interface import Record
-from tests.support import BEARER, Sandbox, Sandboxes, body_of, sandbox
+from tests.support import BEARER, Sandbox, body_of, sandbox
 from tests.support_replay import Desk
 
 USER = "2244994945"
@@ -222,13 +222,8 @@ def test_no_sample(desk: Desk) -> None:
 
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+SETTINGS = {"freeze": NOW}
 OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
-
-
-@pytest.fixture
-def box(sandboxes: Sandboxes) -> Sandbox:
-    """A sandbox whose clock is frozen."""
-    return sandboxes.get(freeze=NOW)
 
 
 def emit(box: Sandbox, event_type: str, status: int = 201, **more: Any) -> Any:

@@ -6,11 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 import requests
 
-from mock_platform import MockPlatform, Settings, WsgiAdapter
+from mock_platform import MockPlatform, Settings
 from mock_platform.client.interface import OTHER_WORDS
 from mock_platform.serving.http import CannotBind
 from mock_platform.world.clock import UPTIME
@@ -212,60 +211,7 @@ def test_sessions_call_as_they_were_asked_to(
     assert entry.id == answer.headers["X-Mock-Request-Id"]
 
 
-@pytest.mark.live
-@pytest.mark.parametrize("on_socket", [True, False])
-def test_the_reason_phrase_arrives(platform: MockPlatform, on_socket: bool) -> None:
-    """The text after the status in the status line is the same with and without a socket."""
-    platform.activate("token-invalidated")
-    session = platform.session("bearer")
-    if on_socket:
-        session.adapters.clear()
-        session.mount("http://", requests.adapters.HTTPAdapter())
-
-    answer = session.get(f"{platform.base_url}/12/accounts", timeout=PATIENCE)
-
-    assert (401, "Authorization Required") == (answer.status_code, answer.reason)
-    assert session.get(f"{platform.base_url}/12/nothing", timeout=PATIENCE).reason == "Not Found"
-
-
-def test_an_adapter_is_mounted_on_a_session_of_ones_own(platform: MockPlatform) -> None:
-    """A client's own session is answered in-process for the address of a world."""
-    world = platform.world("w1")
-    token = platform.credentials["bearer_token"]
-    client = requests.Session()
-    client.mount(world.base_url, WsgiAdapter(world.wsgi))
-    client.headers["Authorization"] = f"Bearer {token}"
-
-    assert 200 == client.get(f"{world.base_url}/12/accounts").status_code
-    assert (1, 0) == (len(world.journal), len(platform.journal))
-
-
-def test_flasks_test_client_calls_a_world(platform: MockPlatform) -> None:
-    """It starts at the base address of the object that it comes from."""
-    world = platform.world("w1")
-    headers = {"Authorization": f"Bearer {platform.credentials['bearer_token']}"}
-
-    assert 200 == world.test_client().get("/12/accounts", headers=headers).status_code
-    assert (1, 0) == (len(world.journal), len(platform.journal))
-
-
-def test_other_transports_use_the_application(platform: MockPlatform) -> None:
-    """The WSGI transport of httpx answers in-process."""
-    transport = httpx.WSGITransport(app=platform.wsgi)
-    token = platform.credentials["bearer_token"]
-
-    with httpx.Client(transport=transport, base_url=platform.base_url) as client:
-        answer = client.get("/12/accounts", headers={"Authorization": f"Bearer {token}"})
-
-    assert answer.status_code == 200
-
-
 # -- a world -------------------------------------------------------------------------------------
-
-
-def test_credentials_are_the_well_known_ones(platform: MockPlatform) -> None:
-    """Python shows what the control plane reports."""
-    assert platform.session().get("/_mock/credentials").json() == platform.credentials
 
 
 def test_moving_the_clock_lets_due_things_happen(platform: MockPlatform) -> None:
@@ -283,16 +229,6 @@ def test_moving_the_clock_lets_due_things_happen(platform: MockPlatform) -> None
     platform.clock.advance(seconds=2)
 
     assert (platform.state["replay_jobs"].get("55") or {})["state"] == "COMPLETE"
-
-
-def test_state_written_in_python_is_served(platform: MockPlatform) -> None:
-    """A record put into a table is what the interface answers with."""
-    account = platform.credentials["accounts"][0]
-    platform.state["accounts"].patch(account, {"name": "Renamed"})
-
-    answer = platform.session("oauth1").get(f"/12/accounts/{account}")
-
-    assert answer.json()["data"]["name"] == "Renamed"
 
 
 def test_deliveries_are_copies(platform: MockPlatform) -> None:

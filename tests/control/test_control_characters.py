@@ -24,12 +24,7 @@ _BROWSER = [each for each in OPERATIONS if each.path.endswith(("/authorize", "/a
 _ODD = ("\n", "/a\r\nX: y", "a\0b", "\x1b", "\x7f", "\u2028", "9" * 400, "%")
 _IN_FORMS = ("name", "seconds", "seed", "to", "key", "text", "file", "next", "record")
 _TOKEN = "s3cret"
-
-
-@pytest.fixture(scope="module")
-def box() -> Sandbox:
-    """A sandbox with a control token, so that it has a login."""
-    return sandbox(control_token=_TOKEN)
+SETTINGS = {"control_token": _TOKEN}
 
 
 def list_odd_requests(route: Route) -> Iterator[tuple[str, dict[str, str]]]:

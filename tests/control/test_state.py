@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from mock_platform.control.making import MAX_IDS
 from mock_platform.core.tables.state import State, read_world
 from tests.control.support import call, detail, fields
 from tests.support import BEARER, HARBOR, Sandbox, sandbox
@@ -191,3 +192,13 @@ def test_keys_of_any_characters(box: Sandbox, key: str) -> None:
 
     assert key == call(box, "PUT", path, json=grant).get_json()["_id"]
     assert 200 == call(box, "GET", path).status_code
+
+
+def test_the_answer_to_make_has_ids(box: Sandbox) -> None:
+    """It says how many were made, and has the ids of the first thousand."""
+    one = call(box, "PUT", "/make", json={"table": "users"}).get_json()
+    many = call(box, "PUT", "/make", json={"table": "users", "count": MAX_IDS + 1}).get_json()
+
+    assert {"table": "users", "made": 1, "ids": one["ids"]} == one
+    assert (MAX_IDS + 1, MAX_IDS) == (many["made"], len(many["ids"]))
+    assert box.world.store.get("users", one["ids"][0]) is not None

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from werkzeug.test import TestResponse
 
 from tests.support_replay import Desk
-from tests.support_streams import StreamClient, clear_subscriptions
+from tests.support_streams import StreamClient
 
+Client = StreamClient
+EMPTY = ("activity_subscriptions",)
 NO_STREAM = "5b0f2d3c-0000-4000-8000-000000000000"
-
-
-@pytest.fixture
-def client() -> Iterator[StreamClient]:
-    """A client of a sandbox without subscriptions."""
-    with Desk() as desk:
-        clear_subscriptions(desk)
-        yield StreamClient(desk)
-        assert [] == desk.platform.errors
 
 
 def listed(client: StreamClient) -> list[dict[str, Any]]:

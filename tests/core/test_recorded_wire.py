@@ -28,12 +28,7 @@ SECURITY = {
     "x-frame-options": "SAMEORIGIN",
     "x-xss-protection": "0",
 }
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox with the recorded wire, at noon."""
-    return sandbox(wire="recorded", freeze=NOON)
+SETTINGS = {"wire": "recorded", "freeze": NOON}
 
 
 def ask(box: Sandbox, path: str, keys: Any = BEARER, wire: str = "", **more: Any) -> TestResponse:

@@ -1,7 +1,8 @@
-"""Summaries of warnings: codes, operations, counts, first examples."""
+"""Summaries of warnings: codes, operations, counts, first examples; counts by world are bounded."""
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime
 
 import pytest
@@ -13,6 +14,7 @@ from mock_platform.core.warning_counts import (
     merge_warnings,
     strip_origin,
 )
+from mock_platform.core.world_counts import EARLIER, MAX_WORLDS, WorldCounts
 from mock_platform.world.journal import JournalEntry
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -101,3 +103,18 @@ def test_documents_are_merged_and_described() -> None:
 def test_addresses_are_shown_without_server_and_world(url: str, shown: str) -> None:
     """Only what the client chose is shown."""
     assert shown == strip_origin(url)
+
+
+@pytest.mark.parametrize(("more", "first"), [(0, ["w0", "w1"]), (1, ["w1", "w2"])])
+def test_the_number_of_worlds_is_bounded(more: int, first: list[str]) -> None:
+    """Beyond it the oldest world is counted with the earlier ones; no request is lost."""
+    counts: WorldCounts[Counter[str]] = WorldCounts(Counter, Counter.update)
+    for number in range(MAX_WORLDS + more):
+        with counts.lock:
+            counts.find(f"w{number}")["requests"] += 1
+
+    worlds = counts.list_worlds()
+    assert first == worlds[:2]
+    assert (EARLIER in worlds) == (more > 0)
+    assert counts.merge()["requests"] == MAX_WORLDS + more
+    assert set(counts.read_each(Counter.total).values()) == {1}

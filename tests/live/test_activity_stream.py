@@ -129,22 +129,6 @@ class TestRequests:
 
         assert [*got, missed] == ids
 
-    def test_beyond_the_cap(self, platform: MockPlatform) -> None:
-        """The third connection is 429; DELETE /2/connections/all frees the slots."""
-        with follow(platform) as first, follow(platform) as second:
-            refused = follow(platform)
-            assert (429, "TooManyConnections") == (
-                refused.status_code, refused.json()["connection_issue"],
-            )  # fmt: skip
-            url = f"{platform.base_url}/2/connections/all"
-            deleted = requests.delete(url, headers=headers_of(platform), timeout=PATIENCE)
-            assert 2 == deleted.json()["data"]["successful_kills"]
-            with follow(platform) as third:
-                assert 200 == third.status_code
-            for answer in (first, second):
-                (last,) = lines_of(answer)
-                assert "ForceDisconnect" == last["errors"][0]["disconnect_type"]
-
     def test_killed_client(self, platform: MockPlatform) -> None:
         """A client that is killed frees its slot: the next connection finds it gone."""
         command = [sys.executable, "-c", READER, f"{platform.base_url}{PATH}",

@@ -19,7 +19,7 @@ from twitter_ads.client import Client
 from twitter_ads.http import Request
 from twitter_ads.resource import Resource, resource_property
 
-from tests.api.ads.cards.creatives import IMAGE, SQUARE, UPLOADED_IMAGE, UPLOADED_VIDEO, VIDEO
+from tests.api.ads.cards.creatives import IMAGE, SQUARE, VIDEO
 from tests.live.clients import fill, four_keys
 from tests.live_servers import LiveWorld
 from tests.support import ACCOUNT, OTHER_ACCOUNT
@@ -259,92 +259,6 @@ def test_placements_are_listed(ads: Ads) -> None:
 
 
 # -- media and cards -----------------------------------------------------------------------------
-
-
-def test_the_media_library_is_used(ads: Ads) -> None:
-    """Search, add, update, delete; the uploaded video gets its title and a poster."""
-    library = renamed(creative.MediaLibrary, tweeted="posted")
-    account = ads.account()
-    media = library(account)
-    media.media_key, media.name = UPLOADED_VIDEO, "Latte art in winter"
-    media.add()
-    found = list(library.all(account, q="winter latte", media_type="VIDEO"))
-    media.title, media.poster_media_key = "Pour", IMAGE
-    media.update()
-    shown = library(account)
-    shown.media_key = UPLOADED_VIDEO
-    shown.reload()
-
-    assert [UPLOADED_VIDEO] == ids(found, "media_key")
-    assert ("VIDEO", "Pour", IMAGE) == (shown.media_type, shown.title, shown.poster_media_key)
-    assert 14_500 == shown.duration
-    assert True is next(iter(library.all(account))).posted
-    media.delete()
-    assert True is media.deleted
-    with pytest.raises(error.NotFound):
-        shown.reload()
-
-
-def test_an_image_takes_no_title(ads: Ads) -> None:
-    """What only videos have is a BadRequest that names the parameter."""
-    media = creative.MediaLibrary(ads.account())
-    media.media_key, media.title = UPLOADED_IMAGE, "Title"
-    with pytest.raises(error.BadRequest) as refused:
-        media.add()
-
-    assert [("INVALID_PARAMETER", "title")] == named(refused.value)
-
-
-def test_account_media_is_listed_loaded_and_deleted(ads: Ads) -> None:
-    """By creative type, one by id, deleted once."""
-    account = ads.account()
-    kinds = {item.creative_type for item in account.account_media(creative_types="BANNER,PREROLL")}
-    one = account.account_media("2pzo")
-    one.delete()
-
-    assert {"BANNER", "PREROLL"} == kinds
-    assert True is one.deleted
-    assert "2pzo" not in ids(account.account_media())
-    assert "2pzo" in ids(account.account_media(with_deleted=True))
-    with pytest.raises(error.NotFound):
-        one.delete()
-
-
-def test_cards_are_made_found_and_changed(ads: Ads) -> None:
-    """A card from components, found by its prefix, changed, and its type follows."""
-    account = ads.account()
-    website = {"type": "WEBSITE", "url": "https://shop.example.com/"}
-    details = {"type": "DETAILS", "title": "Winter blend", "destination": website}
-    card = fill(
-        creative.Card(account), name="Zebra winter",
-        components=[{"type": "MEDIA", "media_key": IMAGE}, details],
-    )  # fmt: skip
-    card.save()
-    made = (card.card_type, card.card_uri)
-    card.components = [{"type": "SWIPEABLE_MEDIA", "media_keys": [IMAGE, VIDEO]}, details]
-    card.save()
-
-    assert ("IMAGE_WEBSITE", f"card://{card.id}") == made
-    assert "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_WEBSITE" == card.card_type
-    assert [card.id] == ids(account.cards(q="ZEBRA w"))
-    assert card.components == account.cards(card.id).components
-    card.components = [details]
-    with pytest.raises(error.BadRequest):
-        card.save()
-
-
-def test_poll_cards_are_made_and_gone_for_good(ads: Ads) -> None:
-    """create() with keywords; a deleted one is not found, with with_deleted neither."""
-    account = ads.account()
-    poll = creative.PollCard.create(
-        account, name="Which roast?", first_choice="Light", second_choice="Dark",
-        duration_in_minutes=60, media_key=VIDEO,
-    )  # fmt: skip
-    assert ("VIDEO_POLLS", "60") == (poll.card_type, poll.duration_in_minutes)
-    poll.delete()
-
-    with pytest.raises(error.NotFound):
-        creative.PollCard.load(account, poll.id, with_deleted=True)
 
 
 def test_video_conversation_cards_are_saved(ads: Ads) -> None:

@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import shutil
-import socket
 import subprocess
 import sys
 import tomllib
@@ -24,6 +23,7 @@ import requests
 from tests.commands import finished
 from tests.conftest import Tool
 from tests.live.pages import ROOT
+from tests.support_receiver import unused_port
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
@@ -108,16 +108,10 @@ def checked(env: dict[str, str]) -> int:
     return done.returncode
 
 
-def free_port() -> str:
-    """A port without a listener."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return str(free.getsockname()[1])
-
-
 @contextmanager
 def container(folder: Path, **more: str) -> Iterator[Container]:
     """The image's command with its environment, but on a free port."""
-    env = IMAGE.environment(**{"MOCK_PLATFORM_SERVE_PORT": free_port(), **more})
+    env = IMAGE.environment(**{"MOCK_PLATFORM_SERVE_PORT": str(unused_port()), **more})
     with subprocess.Popen(
         IMAGE.command,
         cwd=folder,

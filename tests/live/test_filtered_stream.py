@@ -115,21 +115,6 @@ def clear(world: LiveWorld) -> None:
 class TestTweepy:
     """tweepy's StreamingClient, as published."""
 
-    def test_rules(self, live_world: LiveWorld) -> None:
-        """A good rule is created beside a duplicate and a bad one; both are reported."""
-        client = Follower(live_world)
-        known = client.get_rules().data[0]
-        rules = [tweepy.StreamRule("flat white", tag="milk"), known, tweepy.StreamRule("--b")]
-        tried = client.add_rules(rules, dry_run=True)
-        added = client.add_rules(rules)
-
-        assert {"created": 1, "not_created": 2, "valid": 1, "invalid": 2} == added.meta["summary"]
-        assert added.meta["summary"] == tried.meta["summary"]
-        assert ["flat white"] == [rule.value for rule in added.data]
-        assert ["DuplicateRule", "UnprocessableEntity"] == [e["title"] for e in added.errors]
-        assert known.id == added.errors[0]["id"]
-        assert client.delete_rules(added.data[0].id).meta["summary"]["deleted"] == 1
-
     def test_stream(self, live_world: LiveWorld) -> None:
         """A post of another user arrives; after a cut the client connects again and has all."""
         clear(live_world)
@@ -174,14 +159,6 @@ class TestTweepy:
 
             assert 429 == second.events.get(timeout=PATIENCE)
             assert "Cold brew coffee" == first.seen.get(timeout=PATIENCE)[0]
-
-    def test_no_rules(self, live_world: LiveWorld) -> None:
-        """An app without rules cannot connect."""
-        clear(live_world)
-        client = Follower(live_world)
-        client.filter()
-
-        assert 409 == client.events.get(timeout=PATIENCE)
 
 
 class TestNode:

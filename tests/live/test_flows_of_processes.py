@@ -15,7 +15,6 @@ from tests.live.test_filtered_stream import TestTweepy
 from tests.live.test_posts_and_users import (
     test_post_edit_and_delete,
     test_uploaded_posted_and_read,
-    test_users,
 )
 from tests.live_servers import LiveServer, serving
 from tests.prepared_commands import PreparedCommands
@@ -30,7 +29,7 @@ pytestmark = [
 
 __all__ = [
     "TestTweepy", "client", "shop", "test_batch_request", "test_post_edit_and_delete",
-    "test_promoted_tweet", "test_two_users", "test_uploaded_posted_and_read", "test_users",
+    "test_promoted_tweet", "test_two_users", "test_uploaded_posted_and_read",
 ]  # fmt: skip
 
 

@@ -264,41 +264,6 @@ def activate(world: LiveWorld, name: str, **parameters: Any) -> None:
     assert answer.ok, answer.text
 
 
-def test_the_client_reads_an_invalidated_token(run: Run, live_world_tls: LiveWorld) -> None:
-    """An authentication error with code 89, from an errors array."""
-    activate(live_world_tls, "token-invalidated")
-
-    (answer,) = run(call("get", "accounts"))
-
-    error = answer["error"]
-    assert (401, True, 89) == (
-        error["code"], error["isAuthError"], error["data"]["errors"][0]["code"],
-    )  # fmt: skip
-
-
-def test_the_client_reads_a_rate_limit(run: Run, live_world_tls: LiveWorld) -> None:
-    """A rate limit error with the window's numbers."""
-    activate(live_world_tls, "rate-limited", limit=1)
-    path = call("get", "/line_items")
-
-    first, second = run(path, path)
-
-    assert {"limit": 1, "remaining": 0}.items() <= first["rateLimit"].items()
-    error = second["error"]
-    assert (429, True) == (error["code"], error["rateLimitError"])
-    assert {"limit": 1, "remaining": 0}.items() <= error["rateLimit"].items()
-
-
-def test_the_client_deletes_twice(run: Run, live_world_tls: LiveWorld) -> None:
-    """A line item that somebody else has deleted is a 404."""
-    activate(live_world_tls, "line-item-deleted-twice")
-
-    (answer,) = run(call("delete", f"/line_items/{CLICKS}"))
-
-    error = answer["error"]
-    assert (404, "LINE_ITEM_NOT_FOUND") == (error["code"], error["data"]["errors"][0]["code"])
-
-
 def test_fetch_meets_a_flaky_network(live_world: LiveWorld, tool: Tool) -> None:
     """Two connections are reset, the third request is answered."""
     activate(live_world, "flaky-network", failures=2)

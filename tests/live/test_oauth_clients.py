@@ -103,25 +103,6 @@ def test_tweepy_asks_for_read_access(world: LiveWorld) -> None:
     assert "read" == world.record("tokens", token)["access"]
 
 
-def test_tweepy_asks_whom_it_signed_in(
-    live_world_tls: LiveWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """verify_credentials and get_user of tweepy's older interface, nothing changed but the host."""
-    world = live_world_tls
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(world.ca))
-    handler = TweepyHandler(world, CALLBACK)
-    page = allowed(world, handler.get_authorization_url(signin_with_twitter=True))
-    handler.get_access_token(page.landed_with["oauth_verifier"])
-    api = tweepy.API(handler, host=world.base_url.removeprefix("https://"))
-    caller = api.verify_credentials(include_email=True, skip_status=True)
-    other = api.get_user(screen_name="northbike_co")
-
-    assert (world.screen_name, None) == (caller.screen_name, caller.email)
-    assert ("3805104374", "northbike_co") == (other.id_str, other.screen_name)
-    with pytest.raises(tweepy.NotFound, match="50 - User not found"):
-        api.get_user(screen_name="nobody_here")
-
-
 def test_tweepy_tells_a_callback_that_is_not_approved(world: LiveWorld) -> None:
     """The reason reaches whoever uses tweepy."""
     handler = TweepyHandler(world, "https://elsewhere.example/")
@@ -269,18 +250,6 @@ def test_node_oauth_with_a_callback(world: LiveWorld, node: NodeStep) -> None:
     assert {"access_token": found["token"]} == revoked
     assert 401 == after["error"]["status"]
     assert '"code":89' in after["error"]["body"]
-
-
-def test_node_oauth_with_a_pin(live_world: LiveWorld, node: NodeStep) -> None:
-    """Out of band from node."""
-    world = live_world
-    begun = node("begin", world, callback="oob")
-    pin = allowed(world, f"{world.base_url}/oauth/authorize?oauth_token={begun['token']}").pin
-    found = node(
-        "exchange", world, token=begun["token"], token_secret=begun["secret"], verifier=pin
-    )
-
-    assert world.screen_name == found["screen_name"]
 
 
 def test_node_oauth_gets_a_bearer_token(world: LiveWorld, node: NodeStep) -> None:

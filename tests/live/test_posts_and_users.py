@@ -63,18 +63,6 @@ def test_post_edit_and_delete(live_world: LiveWorld) -> None:
         client.get_tweet(made["id"])
 
 
-def test_users(live_world: LiveWorld) -> None:
-    """The caller, by id and by name, with fields."""
-    client = make_client(live_world)
-    me = client.get_me(user_fields=["public_metrics", "verified_type"]).data
-    named = client.get_users(usernames=["northbike_co", "nobody_here"])
-
-    assert (live_world.screen_name, "business") == (me.username, me.verified_type)
-    assert me.id == client.get_user(username=me.username).data.id
-    assert ["northbike_co"] == [user.username for user in named.data]
-    assert ["nobody_here"] == [error["value"] for error in named.errors]
-
-
 def test_search_and_count(live_world: LiveWorld) -> None:
     """Pages of a search follow each other, and the counts add up to them."""
     client = make_client(live_world)

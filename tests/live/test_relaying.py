@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,16 +14,11 @@ from tests.engine import EngineServer
 from tests.live.processes import quick, serving
 from tests.live.relaying import FORGED
 from tests.support import BEARER
+from tests.support_receiver import unused_port
 from tests.waits import PATIENCE
 
 pytestmark = [pytest.mark.live, pytest.mark.crash]
 _TOKEN = f"Bearer {BEARER}"
-
-
-def choose_port() -> int:
-    """A port that is free."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
 
 
 class Attacker:
@@ -68,7 +62,7 @@ def test_who_takes_the_port_of_a_dead_process_is_taken_for_nobody(
     engine: EngineServer, way: str
 ) -> None:
     """Between two processes that know the secret, he reads no request and forges no answer."""
-    dead_port, living_port = choose_port(), choose_port()
+    dead_port, living_port = unused_port(), unused_port()
     shared = "--store", engine.url(), "--workers", 1, "--lease", "5s"
     with (
         serving(*shared, "--advertise", f"127.0.0.1:{dead_port}", command=quick) as dead,

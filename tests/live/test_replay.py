@@ -9,7 +9,7 @@ import requests
 from mock_platform import MockPlatform
 from tests.live.sandboxes import starting
 from tests.support import HARBOR, bearer
-from tests.support_receiver import Receiver, redirect, sign
+from tests.support_receiver import Receiver, sign
 from tests.support_replay import WEBHOOK, window_before
 from tests.waits import PATIENCE
 
@@ -36,11 +36,6 @@ class Client:
             f"{self.url}/2/webhooks/replay", json=window_before(now, hours=hours),
             headers=bearer(), timeout=PATIENCE,
         )  # fmt: skip
-
-    def deliveries(self) -> list[dict[str, Any]]:
-        """What the control plane reports about deliveries."""
-        found: list[dict[str, Any]] = self.control("GET", "/deliveries")["deliveries"]
-        return found
 
 
 platform = starting("function", delivery_backoff=0.01)
@@ -77,52 +72,3 @@ def test_a_receiver_gets_the_events_over_http(client: Client, receiver: Receiver
         assert sign(HARBOR.secret, post.body) == post.headers["x-platform-webhooks-signature"]
         assert sign(HARBOR.secret, post.body) == post.headers["x-twitter-webhooks-signature"]
     assert 1 == len(receiver.challenges)
-
-
-def test_every_attempt_shows_in_the_deliveries(
-    client: Client, receiver: Receiver, platform: MockPlatform
-) -> None:
-    """Errors, redirects and what was accepted in the end are reported with their statuses."""
-    receiver.plan.extend([500, redirect("http://127.0.0.1:1/"), 200])
-    client.replay(hours=1)
-    assert platform.wait_for_deliveries(PATIENCE)
-
-    assert [(None, 200), (1, 500), (2, 307), (3, 200)] == [
-        (entry["attempt"] if entry["event_id"] else None, entry["status"])
-        for entry in client.deliveries()[:4]
-    ]
-
-
-def test_the_request_is_told_that_the_challenge_failed(
-    client: Client, receiver: Receiver, platform: MockPlatform
-) -> None:
-    """The journal's entry of the request that created the job says why it delivered nothing."""
-    receiver.challenge = lambda _token: (200, b'{"response_token": "sha256=no"}')
-    job_id = client.replay().json()["job_id"]
-    assert platform.wait_for_deliveries(PATIENCE)
-    (entry,) = client.control("GET", "/requests?operation=webhooks.replay")["requests"]
-
-    (told,) = [text for text in entry["warnings"] if job_id in text]
-    assert "ends as incomplete" in told
-    assert "response_token is wrong" in told
-
-
-def test_an_added_event_arrives_and_can_be_replayed(client: Client, receiver: Receiver) -> None:
-    """POST /_mock/events delivers at once; a replay delivers it once more."""
-    client.control("PUT", "/transitions/replay_job", {"progression": "immediate"})
-    added = client.control(
-        "POST",
-        "/events",
-        {
-            "webhook_id": WEBHOOK,
-            "event_type": "dm.received",
-            "payload": {"direct_message_events": []},
-            "created_at": "now-5m",
-        },
-    )
-    receiver.wait_until(lambda found: found.event_ids == [added["id"]])
-    client.replay(hours=0.2)
-    receiver.wait_for_end()
-
-    assert [added["id"]] * 2 == receiver.event_ids
-    assert receiver.received[0].body == receiver.received[1].body

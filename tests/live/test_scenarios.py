@@ -42,7 +42,7 @@ def test_the_bytes_of_garbage_are_no_http() -> None:
 
 
 def test_delay_holds_up_nobody_else() -> None:
-    """While one answer waits, the same world answers others."""
+    """While one answer waits, the same world answers others, and the server stops at once."""
     platform = MockPlatform.start(auth="off")
     arm(platform, on="line_items.list", call=1, then={"delay": 300})
     thread = threading.Thread(target=_ignore, args=(url(platform),))
@@ -53,6 +53,7 @@ def test_delay_holds_up_nobody_else() -> None:
     assert thread.is_alive()
     platform.stop()
     thread.join(PATIENCE)
+    assert not thread.is_alive()
 
 
 @pytest.mark.parametrize("delay", [0.3, {"slow_body": 0.3}], ids=str)
@@ -77,19 +78,6 @@ def test_the_head_of_a_slow_body_comes_with_its_first_part() -> None:
 
             assert plain == answer.content
         assert 2 <= answer.elapsed.total_seconds() < 40
-
-
-def test_delays_end_with_the_server() -> None:
-    """A server stops at once, however long an answer was to wait."""
-    platform = MockPlatform.start(auth="off")
-    arm(platform, on="line_items.list", then={"delay": 300})
-    thread = threading.Thread(target=_ignore, args=(url(platform),))
-    thread.start()
-    _await_request(platform)
-    platform.stop()
-    thread.join(PATIENCE)
-
-    assert not thread.is_alive()
 
 
 def _await_request(platform: MockPlatform) -> None:
@@ -127,15 +115,6 @@ def test_python(platform: MockPlatform) -> None:
     assert 200 == platform.session().get(url(platform)).status_code
     platform.reset()
     assert name not in [entry["name"] for entry in platform.scenarios]
-
-
-def test_python_file(platform: MockPlatform, tmp_path: Path) -> None:
-    """A file is defined by its path."""
-    file = tmp_path / "a.yaml"
-    file.write_text("name: a\nrules: [{on: line_items.list, then: {error: 89}}]")
-    platform.activate(platform.define(file))
-
-    assert 401 == platform.session().get(url(platform)).status_code
 
 
 def test_command_line(tmp_path: Path) -> None:

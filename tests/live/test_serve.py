@@ -21,7 +21,6 @@ from mock_platform.cli.main import group
 from mock_platform.serving.http.tls import TlsMaterial
 from tests.commands import environment, finished
 from tests.live.processes import Served, command, ended, quick, serving
-from tests.loops import at_once
 from tests.support import HARBOR, bearer
 from tests.waits import PATIENCE
 
@@ -285,18 +284,6 @@ def test_https_names_its_authority(tmp_path: Path) -> None:
 # -- the log -------------------------------------------------------------------------------------
 
 
-def test_each_request_is_one_line_without_credentials(served: Served) -> None:
-    """Status, method, address, operation; secrets in the address are redacted."""
-    url = f"{served.url}/12/accounts?access_token=very-secret&count=1"
-    answer = requests.get(url, headers=bearer(), timeout=PATIENCE)
-
-    line = served.wait_for_log("200 GET /12/accounts?access_token")
-    request_id = answer.headers["X-Mock-Request-Id"]
-    assert " 200 GET /12/accounts?access_token=[redacted]&count=1 " in line
-    assert line.endswith(f"operation=accounts.list id={request_id}")
-    assert "very-secret" not in line
-
-
 def test_the_log_can_be_json() -> None:
     """One object a line, everything in it by name.
 
@@ -313,16 +300,6 @@ def test_the_log_can_be_json() -> None:
         "status": 404, "ms": 0, "id": "", "why": "No operation has the path /12/nowhere.",
     }  # fmt: skip
     assert hint["level"] == "info"
-
-
-def test_what_was_ignored_is_in_the_log(served: Served) -> None:
-    """A WARNING says what the client sent in vain, although the answer is a 200."""
-    url = f"{served.url}/12/accounts?cuont=7"
-    assert 200 == requests.get(url, headers=bearer(), timeout=PATIENCE).status_code
-
-    line = served.wait_for_log("WARNING: GET /12/accounts?cuont=7")
-    assert "unknown-parameter: parameter 'cuont' is not one of this operation" in line
-    assert line.endswith("did you mean 'count'?")
 
 
 # -- watching ------------------------------------------------------------------------------------
@@ -458,23 +435,3 @@ def test_run_passes_signals_on() -> None:
             assert process.stdout.readline() == f"{int(number)}\n"
 
         assert process.wait(PATIENCE) == 5
-
-
-def test_two_servers_live_side_by_side(served: Served) -> None:
-    """Nothing of one server is in the other, and neither minds."""
-    with serving(command=quick) as other:
-        put(other, "users", USER)
-
-        assert "nine" in names(other)
-        assert "nine" not in names(served)
-        assert other.ready["pid"] != served.ready["pid"] != os.getpid()
-
-
-def test_many_clients_at_the_same_time(served: Served) -> None:
-    """Thirty-two clients are all answered."""
-
-    def call() -> int:
-        answer = requests.get(f"{served.url}/12/accounts", headers=bearer(), timeout=PATIENCE)
-        return answer.status_code
-
-    assert [200] * 32 == at_once([call] * 32)

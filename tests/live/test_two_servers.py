@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from mock_platform.cli.main import group
 from tests.engine import EngineServer
 from tests.live.processes import Served, quick, serving
+from tests.support_receiver import unused_port
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
@@ -33,8 +34,7 @@ def store(engine: EngineServer) -> str:
 @pytest.fixture(scope="module")
 def advertised() -> int:
     """The port at which the processes of other machines reach the first server."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
+    return unused_port()
 
 
 @pytest.fixture(scope="module")

@@ -235,25 +235,3 @@ async def _calls(mock_platform: WorldFace) -> None:
     assert [200] * 8 == [answer.status_code for answer in answers]
     assert "Renamed" == renamed.json()["data"]["name"]
     assert 429 == limited.status_code
-
-
-def test_an_asynchronous_client_meets_broken_connections(mock_platform: WorldFace) -> None:
-    """What breaks raises in the coroutine that waits for it."""
-    awaited(_meets_a_broken_connection(mock_platform))
-
-    assert [True, False] == [entry.rule is not None for entry in mock_platform.journal]
-
-
-async def _meets_a_broken_connection(mock_platform: WorldFace) -> None:
-    rule = {"on": "*", "call": 1, "then": {"fault": "reset"}}
-    mock_platform.activate(mock_platform.define({"name": "s", "rules": [rule]}))
-
-    headers = bearer(mock_platform.credentials["bearer_token"])
-    address = f"{mock_platform.base_url}/12/accounts"
-
-    async with httpx.AsyncClient(headers=headers, trust_env=False) as client:
-        with pytest.raises(httpx.ReadError):
-            await client.get(address)
-        again = await client.get(address)
-
-    assert 200 == again.status_code

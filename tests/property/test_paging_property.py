@@ -28,6 +28,7 @@ from tests.spec.rows import WRITTEN
 from tests.support import ACCOUNT, BEARER, Sandbox, Sandboxes, data_of
 from tests.waits import PATIENCE
 
+SETTINGS = {"limits": "off"}
 CATALOG = "/12/product_catalogs/1547080787865939968/products"
 PERMISSIONS = f"/5/accounts/{ACCOUNT}/tailored_audiences/1nmth/permissions"
 STANDING = 12
@@ -183,12 +184,6 @@ def total(box: Sandbox, family: Family) -> int:
     query = {"count": "1", "with_total_count": "true"}
     found: int = ask(box, "GET", family.path, query_string=query).get_json()["total_count"]
     return found
-
-
-@pytest.fixture
-def box(sandboxes: Sandboxes) -> Sandbox:
-    """A sandbox with the packaged fixtures, without rate limits."""
-    return sandboxes.get(limits="off")
 
 
 class Writer(threading.Thread):

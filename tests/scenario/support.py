@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from werkzeug.test import TestResponse
 
 from mock_platform.api import served as operations
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.errors import BadScenario, Complaint
 from mock_platform.core.jsonio import dumps
-from mock_platform.scenario.catalog import Catalog
+from mock_platform.scenario.active import ActiveRule
+from mock_platform.scenario.catalog import Catalog, CustomRoute
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import Scenario, loads
 from mock_platform.scenario.engine import Engine
@@ -64,6 +66,24 @@ def define(box: Sandbox, document: dict[str, Any]) -> str:
 def arm(box: Sandbox, *rules: dict[str, Any], **more: Any) -> None:
     """Activate a scenario of these rules."""
     engine(box).activate(define(box, {"rules": list(rules), **more}))
+
+
+def count_asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Note which rules and which custom routes are asked about requests from now on."""
+    asked: list[object] = []
+    match, decide = CustomRoute.match, ActiveRule.decide
+
+    def count_match(route: CustomRoute, call: Any) -> Any:
+        asked.append(route)
+        return match(route, call)
+
+    def count_decide(rule: ActiveRule, *given: Any) -> Any:
+        asked.append(rule.index)
+        return decide(rule, *given)
+
+    monkeypatch.setattr(CustomRoute, "match", count_match)
+    monkeypatch.setattr(ActiveRule, "decide", count_decide)
+    return asked
 
 
 def replay(box: Sandbox, **headers: str) -> TestResponse:

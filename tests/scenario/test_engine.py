@@ -8,16 +8,11 @@ from mock_platform.core.errors import BadParameters, CannotPerform, UnknownScena
 from mock_platform.scenario.pattern import MAX_ACTIVE_STEPS, MAX_STEPS
 from tests.loops import at_once
 from tests.scenario.support import LINE_ITEMS, arm, define, engine, handle, last
-from tests.support import Sandbox, Sandboxes, sandbox
+from tests.support import Sandbox, sandbox
 
 ON = {"on": "line_items.list"}
 FAIL = {**ON, "then": {"error": 89}}
-
-
-@pytest.fixture
-def box(sandboxes: Sandboxes) -> Sandbox:
-    """A sandbox that asks for no credentials."""
-    return sandboxes.get(auth="off")
+SETTINGS = {"auth": "off"}
 
 
 def call(box: Sandbox, path: str = LINE_ITEMS, **headers: str) -> int:

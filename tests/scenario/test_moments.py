@@ -7,17 +7,12 @@ import pytest
 from mock_platform.core.call import Sending
 from mock_platform.core.errors import BadParameters
 from tests.scenario.support import LINE_ITEMS, arm, complaints, define, engine, handle, last, read
-from tests.support import Sandbox, Sandboxes
+from tests.support import Sandbox
 
 FAIL = {"on": "line_items.list", "then": {"error": 89}}
 NOON = "2026-03-01T12:00:00Z"
 EVENING = "2026-03-01T18:00:00Z"
-
-
-@pytest.fixture
-def box(sandboxes: Sandboxes) -> Sandbox:
-    """A sandbox that asks for no credentials."""
-    return sandboxes.get(auth="off")
+SETTINGS = {"auth": "off"}
 
 
 def at(box: Sandbox, moment: str) -> int:

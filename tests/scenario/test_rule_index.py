@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 
 from mock_platform.scenario import rule_index
-from mock_platform.scenario.active import ActiveRule
-from mock_platform.scenario.catalog import CustomRoute
-from tests.scenario.support import LINE_ITEMS, arm, engine
+from tests.scenario.support import LINE_ITEMS, arm, count_asked, engine
 from tests.support import Sandbox, sandbox
 
 ON = "line_items.list"
@@ -77,14 +75,7 @@ def test_a_call_asks_few_rules(monkeypatch: pytest.MonkeyPatch) -> None:
         for n in range(150)
     ]  # fmt: skip
     arm(box, *rules)
-    asked: list[int] = []
-    decide = ActiveRule.decide
-
-    def count(rule: ActiveRule, *given: Any) -> Any:
-        asked.append(rule.index)
-        return decide(rule, *given)
-
-    monkeypatch.setattr(ActiveRule, "decide", count)
+    asked = count_asked(monkeypatch)
 
     answers = [box.call("GET", f"{LINE_ITEMS}?q=a").get_data(as_text=True) for _ in range(30)]
     answers.append(box.call("GET", f"{LINE_ITEMS}?q=b77").get_data(as_text=True))
@@ -193,19 +184,7 @@ def test_a_request_asks_few_of_many_rules(count: int, monkeypatch: pytest.Monkey
     ]
     for start in range(0, len(rules), 150):
         arm(box, *rules[start : start + 150], name=f"s{start}")
-    asked: list[object] = []
-    match, decide = CustomRoute.match, ActiveRule.decide
-
-    def count_match(route: CustomRoute, call: Any) -> Any:
-        asked.append(route)
-        return match(route, call)
-
-    def count_decide(rule: ActiveRule, *given: Any) -> Any:
-        asked.append(rule.index)
-        return decide(rule, *given)
-
-    monkeypatch.setattr(CustomRoute, "match", count_match)
-    monkeypatch.setattr(ActiveRule, "decide", count_decide)
+    asked = count_asked(monkeypatch)
     paths = ("/lists/77", "/lists?q=5", "/counted", "/counted")
     answers = [box.call("GET", path, keys=None).get_data(as_text=True) for path in paths]
 

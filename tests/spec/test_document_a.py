@@ -14,8 +14,9 @@ from mock_platform.core.operation import Operation, Origin
 from tests.spec.problem_types import REQUIRED, VALUES
 from tests.spec.rows import PROBLEM_OBJECT
 from tests.spec.table import endpoint, faults, marks, section, sections
-from tests.support import BEARER, Sandbox, sandbox
+from tests.support import BEARER, Sandbox
 
+SETTINGS = {"strict": True}
 DOCUMENTED: dict[str, Operation] = {
     op.id: op for op in OPERATIONS if op.origin is Origin.DOCUMENT_A
 }
@@ -113,12 +114,6 @@ def test_extra_fields_take_the_documented_values(slug: str, field: str) -> None:
     for other in ("", "other", "tweet", *{"place", "poll"} - {*VALUES[slug, field]}):
         with pytest.raises(ValueError, match=f"problem {slug}: "):
             problem(slug, **required | {field: other})
-
-
-@pytest.fixture(scope="module")
-def box() -> Sandbox:
-    """A sandbox that is only asked."""
-    return sandbox(strict=True)
 
 
 @pytest.mark.spec("A, Other v2 endpoints", "Other v2 endpoints")

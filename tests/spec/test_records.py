@@ -145,12 +145,6 @@ RECORDS = {
 }
 
 
-@pytest.fixture(scope="module")
-def box() -> Sandbox:
-    """A sandbox that is only read."""
-    return sandbox()
-
-
 def read(box: Sandbox, path: str) -> dict[str, Any]:
     """One record, or the first of a list."""
     response = box.call("GET", path)

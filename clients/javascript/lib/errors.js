@@ -53,7 +53,6 @@ class ValueError extends MockPlatformError {}
 class OverflowError extends MockPlatformError {}
 
 // Mistakes that the control plane sends by name, as `mistake.kind`.
-/** @type {Record<string, typeof MockPlatformError>} */
 const MISTAKES = {
   UnknownWorld,
   UnknownTable,
@@ -98,7 +97,9 @@ function describeRefusal(request, status, problem) {
   }
   const mistake = problem.mistake;
   const faults = (problem.faults ?? mistake?.faults ?? []).map(readFault);
-  const Known = mistake === undefined ? undefined : MISTAKES[mistake.kind];
+  /** @type {Record<string, typeof MockPlatformError>} */
+  const known = MISTAKES;
+  const Known = mistake === undefined ? undefined : known[mistake.kind];
   if (Known !== undefined) return new Known(mistake.message, { status, faults, mistake });
   // A value that is wrong by itself; in Python it is not even sent.
   if (status === 422 && faults.length > 0) return new ValueError(detail, { status, faults });
@@ -125,31 +126,7 @@ module.exports = {
   ForeignHost,
   UnfiredExpectations,
   BadScenario,
-  UnknownWorld,
-  UnknownTable,
-  CannotApprove,
-  UnknownRecord,
-  UnknownStream,
-  BadEvent,
-  UnknownScenario,
-  UnknownSnapshot,
-  BadSnapshotName,
-  TooManySnapshots,
-  UnknownTransition,
-  BadWorldName,
-  TooManyWorlds,
-  CannotPerform,
-  CaseTooLarge,
-  NothingDue,
-  StoreUnwritable,
-  StoreUnreachable,
-  WorldElsewhere,
-  WorldLost,
-  BadRecord,
-  BadParameters,
-  BadQuery,
-  ValueError,
-  OverflowError,
+  ...MISTAKES,
   MISTAKES,
   describeRefusal,
 };

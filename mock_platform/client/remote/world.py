@@ -8,25 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import date, datetime
+from datetime import datetime
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
-from warnings import warn
+from typing import TYPE_CHECKING, Any
 
 import requests
 
 from mock_platform.client.arguments import (
-    authentication,
     check_folders,
-    check_names,
-    check_wire,
     copy_as_json,
-    describe_event,
-    describe_fields,
     format_moment,
-    is_error,
-    read_as_of,
     read_scenario,
     write_private,
 )
@@ -42,25 +34,25 @@ from mock_platform.client.remote.journal import RemoteJournal
 from mock_platform.client.world_parts import ClockFace
 from mock_platform.core.auth.tester_access import choose_answer, is_address
 from mock_platform.core.errors import NotInProcess, UnknownScenario
-from mock_platform.core.installed import require_extra
 from mock_platform.names import OwnName
 from mock_platform.scenario.outline import ANY_NAME, UnfiredRule
-from mock_platform.settings import NamesMode
 from mock_platform.world.clock import UPTIME, Happening, Instant, parse_instant
-from mock_platform.world.ids import check_seed
 from mock_platform.world.names import DEFAULT, UnknownWorld, check_name, is_name
 
 if TYPE_CHECKING:
     from flask import Flask
     from httpx import AsyncClient
 
-    from mock_platform.client.remote.snapshots import RemoteSnapshots
+    from mock_platform.client.interface import Authentication
     from mock_platform.client.remote.state import RemoteState
-    from mock_platform.client.remote.streams import RemoteStreams
-    from mock_platform.client.remote.transitions import RemoteTransitions
-    from mock_platform.names import EventType, ScenarioName, TableName
+    from mock_platform.client.remote.world_parts import (
+        RemoteSnapshots,
+        RemoteStreams,
+        RemoteTransitions,
+    )
+    from mock_platform.names import ScenarioName
     from mock_platform.serving.in_process.asgi import AsgiApplication
-    from mock_platform.serving.in_process.session import AuthScheme, BasedSession
+    from mock_platform.serving.in_process.session import BasedSession
     from mock_platform.verification.costs.document import By
 
 
@@ -134,48 +126,32 @@ class RemoteWorld(WorldFace):
 
     @property
     def streams(self) -> RemoteStreams:
-        from mock_platform.client.remote.streams import RemoteStreams
+        from mock_platform.client.remote.world_parts import RemoteStreams
 
         return RemoteStreams(self._control)
 
     @property
     def snapshots(self) -> RemoteSnapshots:
-        from mock_platform.client.remote.snapshots import RemoteSnapshots
+        from mock_platform.client.remote.world_parts import RemoteSnapshots
 
         return RemoteSnapshots(self._control, self.name)
 
     @property
     def transitions(self) -> RemoteTransitions:
-        from mock_platform.client.remote.transitions import RemoteTransitions
+        from mock_platform.client.remote.world_parts import RemoteTransitions
 
         return RemoteTransitions(self._control)
 
-    def make(
-        self,
-        table: TableName | OwnName,
-        count: int = 1,
-        *,
-        seed: int | None = None,
-        **fields: Any,
+    def _make(
+        self, table: str, count: int, seed: int | None, fields: dict[str, Any]
     ) -> dict[str, Any]:
-        given = describe_fields(fields)
-        body: dict[str, Any] = {"table": table, "count": count, "fields": given}
-        if check_seed(seed) is not None:
+        body: dict[str, Any] = {"table": table, "count": count, "fields": fields}
+        if seed is not None:
             body["seed"] = seed
         answer: dict[str, Any] = self._control.ask("PUT", "/make", body)
         return answer
 
-    def emit(
-        self,
-        event_type: EventType | OwnName,
-        *,
-        user: str | None = None,
-        payload: Mapping[str, Any] | None = None,
-        includes: Mapping[str, Any] | None = None,
-        direction: str | None = None,
-        created_at: Instant | None = None,
-    ) -> dict[str, Any]:
-        given = describe_event(event_type, user, payload, includes, direction, created_at)
+    def _emit(self, given: dict[str, Any]) -> dict[str, Any]:
         answer: dict[str, Any] = self._control.ask("POST", "/events", given)
         return answer
 
@@ -234,34 +210,22 @@ class RemoteWorld(WorldFace):
             "serve --intercept`, which prints the variables to set."
         )
 
-    def session(
-        self,
-        auth: AuthScheme | None = None,
-        *,
-        sandbox: bool = False,
-        passthrough: Sequence[str] = (),
+    def _session(
+        self, signs: Authentication | None, base: str, passthrough: Sequence[str]
     ) -> BasedSession:
         from mock_platform.serving.in_process.session import BasedSession
 
-        signs = None if auth is None else authentication(self.name, self.credentials, auth)
-        session = BasedSession(self._find_base(sandbox=sandbox), passthrough)
+        session = BasedSession(base, passthrough)
         session.auth = signs
         session.verify = read_authority()
         self._sessions.append(session)
         return session
 
-    def async_client(
-        self,
-        auth: AuthScheme | None = None,
-        *,
-        sandbox: bool = False,
-        passthrough: Sequence[str] = (),
+    def _async_client(
+        self, signs: Authentication | None, base: str, passthrough: Sequence[str]
     ) -> AsyncClient:
-        require_extra("async_client()", "httpx", "httpx")
         from mock_platform.serving.in_process.async_client import make_client
 
-        signs = None if auth is None else authentication(self.name, self.credentials, auth)
-        base = self._find_base(sandbox=sandbox)
         return make_client(None, base, signs, passthrough, verify=read_authority())
 
     def _activate(self, name: str, parameters: Mapping[str, Any]) -> None:
@@ -396,36 +360,23 @@ class RemotePlatform(RemoteWorld, PlatformFace):
         is_own = isinstance(file, str) and self.base_url.startswith("https:")
         return Path(str(file)) if is_own else None
 
-    def world(
-        self,
-        name: str,
-        *,
-        source: str | None = None,
-        seed: int | None = None,
-        freeze: Instant | None = None,
-        own_credentials: bool = False,
-        warnings: Literal["ignore", "error"] | None = None,
-        names: NamesMode | None = None,
-        wire: str | None = None,
-        as_of: Instant | date | None = None,
-    ) -> RemoteWorld:
-        is_error(warnings)
-        dated = read_as_of(as_of)
-        wanted = {
+    def _open_world(
+        self, name: str, source: str | None, wanted: Mapping[str, Any], *, own_credentials: bool
+    ) -> tuple[RemoteWorld, Sequence[str]]:
+        strict = wanted["refuse_warnings"]
+        moments = {key: wanted[key] for key in ("freeze", "as_of")}
+        given = {
             "from": source,
-            "seed": check_seed(seed),
-            "freeze": None if freeze is None else format_moment(freeze),
+            "seed": wanted["seed"],
+            **{key: at and format_moment(at) for key, at in moments.items()},
             "own_credentials": own_credentials or None,
-            "warnings": warnings,
-            "names": check_names(names),
-            "wire": check_wire(wire),
-            "as_of": None if dated is None else format_moment(dated),
+            "warnings": None if strict is None else "error" if strict else "ignore",
+            "names": wanted["names"],
+            "wire": wanted["wire"],
         }
-        body = {key: value for key, value in wanted.items() if value is not None}
+        body = {key: value for key, value in given.items() if value is not None}
         made = self._control.ask("PUT", f"/worlds/{check_name(name)}", body)
-        for text in made.get("warnings", ()):
-            warn(f"mock_platform: {text}", stacklevel=2)
-        return RemoteWorld(made, self._http)
+        return RemoteWorld(made, self._http), made.get("warnings", ())
 
     def drop_world(self, name: str) -> None:
         if not is_name(name):

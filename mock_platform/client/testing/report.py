@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from mock_platform.client.interface import WorldFace
-from mock_platform.core.errors import CaseTooLarge, Refused, Unreachable
+from mock_platform.core.errors import CaseTooLarge, Refused, Unreachable, shorten
 from mock_platform.core.warning_counts import strip_origin
 from mock_platform.scenario.outline import describe_hiding, describe_refusals
 from mock_platform.world.endings import describe_end, is_unusual
@@ -40,7 +40,8 @@ def journal(entries: Sequence[Entry], *, whole: bool = False) -> str:
         lines.append(f"(the first {first} are left out; --mock-journal-on-failure shows them)")
     seen: dict[str, int] = {}
     for number, entry in enumerate(entries, start=1):
-        same = seen.setdefault(_identity(entry), number)
+        sent = json.dumps([entry["method"], entry["url"], _body(entry, "request")])
+        same = seen.setdefault(sent, number)
         if number > first:
             lines += _request(number, entry, same, whole=whole)
     return "\n".join(lines)
@@ -98,7 +99,7 @@ def _request(number: int, entry: Entry, same: int, *, whole: bool) -> list[str]:
     others = (warning for warning in entry["warnings"] if f"{warning}." != entry["why"])
     notes += [f"warning: {warning}" for warning in others]
     if not whole and entry["status"] >= 400:
-        notes.append(f"answer: {_shorten(_body(entry, 'response'))}")
+        notes.append(f"answer: {shorten(_body(entry, 'response'), _MAX_ANSWER_CHARACTERS)}")
     if whole:
         notes += _message("request", entry) + _message("response", entry)
     return lines + [f"     {line}" for note in notes for line in note.splitlines()]
@@ -126,14 +127,6 @@ def _message(side: str, entry: Entry) -> list[str]:
 def _body(entry: Entry, side: str) -> str:
     text: str = entry[side]["body"]["text"]
     return text
-
-
-def _identity(entry: Entry) -> str:
-    return json.dumps([entry["method"], entry["url"], _body(entry, "request")])
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= _MAX_ANSWER_CHARACTERS else f"{text[:_MAX_ANSWER_CHARACTERS]}…"
 
 
 def _describe_calls(rule: Mapping[str, Any]) -> str:

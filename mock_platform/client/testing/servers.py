@@ -405,9 +405,8 @@ class SharedServer:
         self.main = MockPlatform.connect(url)
         if world in self.main.worlds:
             self.main.drop_world(world)
-        self._make: Callable[..., RemoteWorld] = partial(
-            self.main.world, warnings=warnings, names=names, wire=wire, as_of=as_of
-        )
+        make = partial(self.main.world, warnings=warnings, names=names, wire=wire, as_of=as_of)
+        self._make = cast("Callable[..., RemoteWorld]", make)
         self._world = self._make(world)
         self._ended: str | None = None
         self._strays: Counter[Stray] = Counter()

@@ -16,6 +16,7 @@ from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.core.curl import WITH_HEADERS, Variable, Words, write_curl
 from mock_platform.core.failures.codes import phrase
 from mock_platform.core.jsonio import BadJson, dumps, loads, pretty
+from mock_platform.core.warning_counts import strip_origin
 from mock_platform.world import redact
 from mock_platform.world.endings import describe_end
 from mock_platform.world.journal import JournalEntry
@@ -185,11 +186,7 @@ class SentRequest(Struct, frozen=True):
     @property
     def path(self) -> str:
         """The path and query, without a world's prefix: a test has a world of its own."""
-        parts = urlsplit(self.url)
-        path = parts.path
-        if path.startswith("/~"):
-            path = "/" + path[2:].partition("/")[2]
-        return f"{path}?{parts.query}" if parts.query else path
+        return strip_origin(self.url)
 
     def json(self) -> Any:
         """Return the body if it is JSON; else `None`."""

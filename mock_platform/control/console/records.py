@@ -27,6 +27,7 @@ from mock_platform.control.making import MakeBody, make_answer
 from mock_platform.control.refusals import ControlRefusal, refuse_values
 from mock_platform.control.route import HTML, ControlRequest, Route, load_body
 from mock_platform.control.state import Storing, delete_record, get_record, put_record
+from mock_platform.core.errors import shorten
 from mock_platform.core.fields import Integer, Text
 from mock_platform.core.jsonio import BadJson, canonical, dumps, loads, pretty
 from mock_platform.core.schema import Schema
@@ -299,7 +300,7 @@ def show_table(request: ControlRequest, form: FormState | None = None) -> Respon
         rows=[
             (
                 str(record.get(table.key, "")),
-                [_shorten(record.get(name)) for name in columns],
+                [_show(record.get(name)) for name in columns],
                 bool(record.get("deleted")),
             )
             for record in found.records
@@ -350,13 +351,13 @@ def _find_area(request: ControlRequest, name: str) -> str:
     return next((area for area in AREAS if area in parts), "oauth")
 
 
-def _shorten(value: Any) -> str:
+def _show(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, str) and _MOMENT.fullmatch(value):
         return show_moment(value)
     text = value if isinstance(value, str) else dumps(value).decode()
-    return text if len(text) <= _MAX_CELL_CHARACTERS else f"{text[:_MAX_CELL_CHARACTERS]}…"
+    return shorten(text, _MAX_CELL_CHARACTERS)
 
 
 PAGE = ConsolePage(

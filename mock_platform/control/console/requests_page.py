@@ -30,6 +30,7 @@ from mock_platform.control.journal import METHODS, StatusRange, delete_requests,
 from mock_platform.control.refusals import as_refusal, refuse_values
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.core.connection import CONNECTION, Connection, Pause
+from mock_platform.core.errors import shorten
 from mock_platform.core.fields import Text
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.schema import Schema
@@ -360,7 +361,7 @@ def describe_row(base_url: str, entry: JournalEntry) -> dict[str, Any]:
         "at": at,
         "time": at[11:23],
         "method": entry.method,
-        "address": address if len(address) <= _ADDRESS else f"{address[:_ADDRESS]}…",
+        "address": shorten(address, _ADDRESS),
         "operation": entry.operation or entry.custom,
         "tool": entry.tool,
         "status": entry.status,

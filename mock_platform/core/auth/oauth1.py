@@ -17,6 +17,7 @@ from urllib.parse import quote, unquote
 
 from msgspec import Struct
 
+from mock_platform.core.errors import shorten
 from mock_platform.core.pairs import Pairs, decode_pairs
 
 # The HMAC-SHA1 signature of RFC 5849, section 3.4: what is signed, and how. oauthlib has the
@@ -310,7 +311,7 @@ def merge_repeated(parameters: Pairs) -> Pairs:
 
 def quote_text(text: str, limit: int = 60) -> str:
     """Return a client's text for use in a message: quoted, and cut if it is long."""
-    return repr(text if len(text) <= limit else text[:limit] + "…")
+    return repr(shorten(text, limit))
 
 
 def _sign(

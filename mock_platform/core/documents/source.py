@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from mock_platform.core.errors import Complaint
+from mock_platform.core.errors import Complaint, shorten
 from mock_platform.core.jsonio import BadJson, dumps, loads
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def quote(value: Any) -> str:
         text = dumps(value).decode()
     except TypeError:  # callers in Python can pass values that JSON does not have
         text = repr(value)
-    return text if len(text) <= _MAX_QUOTED_CHARACTERS else text[:_MAX_QUOTED_CHARACTERS] + "…"
+    return shorten(text, _MAX_QUOTED_CHARACTERS)
 
 
 def format_path(at: Path) -> str:

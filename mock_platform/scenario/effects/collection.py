@@ -121,7 +121,7 @@ class _Rows:
         name, index = staging.rule
         self._store = staging.world.store
         self._start = effect.items
-        self._prefix = _make_prefix(name, index)
+        self._prefix = f"{name}/{index}/"
 
     def find(self, key: str) -> dict[str, Any] | None:
         """Return a record, or `None`."""
@@ -152,10 +152,6 @@ def forget_changes(world: World, scenario: str) -> None:
     for entry in world.store.page(TABLE):
         if entry.key.startswith(f"{scenario}/"):
             world.store.remove(TABLE, entry.key)
-
-
-def _make_prefix(scenario: str, rule: int) -> str:
-    return f"{scenario}/{rule}/"
 
 
 def _read_body(call: Call) -> dict[str, Any]:

@@ -75,8 +75,8 @@ def make_problem_failure(slug: str, given: Mapping[str, Any], call: Call) -> Pro
     """
     kind = PROBLEM_TYPES[slug]
     filled = {**kind.typical, **given}
-    for name in list_required_fields(kind):
-        if name not in filled:
+    for name, declared in kind.fields.items():
+        if declared.required and name not in filled:
             filled[name] = _LIVE[name](call)
     assumed: tuple[Assumption, ...] = ()
     if "resource_type" in filled and "resource_type" not in given:
@@ -86,11 +86,6 @@ def make_problem_failure(slug: str, given: Mapping[str, Any], call: Call) -> Pro
     if "detail" not in filled and slug in _LIVE_DETAILS:
         filled["detail"] = _LIVE_DETAILS[slug](filled, call)
     return ProblemFailure(problem(slug, **filled), *assumed)
-
-
-def list_required_fields(kind: ProblemType) -> list[str]:
-    """Return the names of the extra fields that a type requires."""
-    return [name for name, declared in kind.fields.items() if declared.required]
 
 
 def _guess_parameter(call: Call) -> tuple[str, str]:

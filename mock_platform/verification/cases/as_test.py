@@ -10,8 +10,8 @@ import json
 import textwrap
 from collections.abc import Sequence
 from typing import Literal
-from urllib.parse import urlsplit
 
+from mock_platform.core.warning_counts import strip_origin
 from mock_platform.verification.cases.document import SavedCase
 
 Request = tuple[str, str, str, int]
@@ -30,7 +30,7 @@ def write_test(case: SavedCase, kind: Literal["pytest", "node"]) -> str:
     requests = [
         (
             each.request.method,
-            _find_target(each.request.url),
+            strip_origin(each.request.url),
             _show_body(each.request.body),
             each.response.status,
         )
@@ -40,14 +40,6 @@ def write_test(case: SavedCase, kind: Literal["pytest", "node"]) -> str:
     lines = textwrap.wrap(packed, _WIDTH)
     write = _write_pytest if kind == "pytest" else _write_node
     return write(_describe(case), requests, lines)
-
-
-def _find_target(url: str) -> str:
-    parts = urlsplit(url)
-    path = parts.path
-    if path.startswith("/~"):
-        path = "/" + path[2:].partition("/")[2]
-    return f"{path}?{parts.query}" if parts.query else path
 
 
 def _show_body(body: bytes) -> str:

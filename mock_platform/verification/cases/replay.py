@@ -29,6 +29,7 @@ from mock_platform.core.errors import (
     CannotPerform,
     UnknownScenario,
     escape,
+    shorten,
 )
 from mock_platform.core.failures.errors import TooLarge
 from mock_platform.core.journal_entries import end_unsent
@@ -336,7 +337,7 @@ class _Replayer:
                 continue
             one, other = had.get(name), got.get(name)
             if one is None or other is None or not self._matches(one, other, unquote):
-                yield f"header {name}", _shorten(one), _shorten(other)
+                yield f"header {name}", _show_text(one), _show_text(other)
         kind = recorded.media_type
         decode = unquote_plus if kind in {_FORM, "text/html"} else _decode_json
         before = recorded.body.decode("utf-8", "surrogateescape")
@@ -440,7 +441,7 @@ def find_difference(recorded: str, got: str) -> tuple[str, str, str]:
     try:
         one, other = loads(recorded.encode()), loads(got.encode())
     except (BadJson, UnicodeEncodeError):
-        return "body", _shorten(recorded), _shorten(got)
+        return "body", _show_text(recorded), _show_text(got)
     where, before, after = _descend(one, other, "")
     return f"body {where}".strip(), _show(before), _show(after)
 
@@ -464,9 +465,8 @@ def _descend(one: Any, other: Any, where: str) -> tuple[str, Any, Any]:
 
 
 def _show(value: Any) -> str:
-    return "missing" if value is _MISSING else _shorten(dumps(value).decode())
+    return "missing" if value is _MISSING else shorten(dumps(value).decode(), _MAX_SHOWN)
 
 
-def _shorten(text: str | None) -> str:
-    shown = "missing" if text is None else text
-    return shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}…"
+def _show_text(text: str | None) -> str:
+    return "missing" if text is None else shorten(text, _MAX_SHOWN)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+from mock_platform.core.errors import shorten
 from mock_platform.world.clock import parse_instant
 
 # One difference between two answers, and how texts of another server are shown.
@@ -51,10 +52,9 @@ class Difference:
         return found | more | ({"original": dict(self.original)} if self.original else {})
 
 
-def shorten(value: Any, most: int = MAX_SHOWN_CHARACTERS) -> str:
+def show(value: Any, most: int = MAX_SHOWN_CHARACTERS) -> str:
     """Return a value as a short text."""
-    text = value if isinstance(value, str) else str(value)
-    return text if len(text) <= most else f"{text[:most]}…"
+    return shorten(str(value), most)
 
 
 # The form of ids and moments: what values at one place have in common, without their content.
@@ -215,9 +215,9 @@ def _compare(
         return
     if "enum" in schema and value not in schema["enum"]:
         allowed = ", ".join(str(item) for item in schema["enum"] if item is not None)
-        yield Difference("enum", where, allowed, shorten(value, _MAX_QUOTED_CHARACTERS))
+        yield Difference("enum", where, allowed, show(value, _MAX_QUOTED_CHARACTERS))
     if schema.get("format") == "date-time" and isinstance(value, str) and not _is_instant(value):
-        example = shorten(value, _MAX_QUOTED_CHARACTERS)
+        example = show(value, _MAX_QUOTED_CHARACTERS)
         yield Difference("format", where, "date-time", describe_moment(value), example)
     if isinstance(value, dict):
         yield from _compare_object(value, schema, components, where)

@@ -25,7 +25,7 @@ from mock_platform.verification.compare.compare import (
     is_covered,
     is_id_name,
     list_properties,
-    shorten,
+    show,
 )
 from mock_platform.verification.compare.values import PathValues
 
@@ -218,7 +218,7 @@ class Comparer:
             for form, example in forms.items() if wanted else ():
                 if not is_covered(form, wanted or {}):
                     expected = " or ".join(sorted(wanted or ()))
-                    yield Difference("format", where, expected, form, shorten(example, 60))
+                    yield Difference("format", where, expected, form, show(example, 60))
 
 
 def compare_headers(
@@ -227,9 +227,9 @@ def compare_headers(
     """Return headers that are missing, other media types, and other rate limits."""
     if ours.body and ours.media_type != theirs.media_type:
         got = theirs.headers.get("content-type", "")
-        yield Difference("media type", "content-type", ours.media_type, shorten(got) or "absent")
+        yield Difference("media type", "content-type", ours.media_type, show(got) or "absent")
     elif ours.body and theirs.charset not in {"", ours.charset}:
-        yield Difference("media type", "charset", ours.charset or "absent", shorten(theirs.charset))
+        yield Difference("media type", "charset", ours.charset or "absent", show(theirs.charset))
     # A limit is a documented number and has to be equal; on the recorded wire it is that of what
     # the app has bought.
     is_documented = not ours.markers.get(WIRE_HEADER.lower(), "").startswith("recorded")
@@ -242,15 +242,15 @@ def compare_headers(
         is_rate = name.startswith(_RATE)
         is_number = is_rate and not (is_documented and name.endswith("-limit"))
         kind: DifferenceKind = "rate" if is_rate else "header"
-        shown = "a number" if is_number else shorten(value)
+        shown = "a number" if is_number else show(value)
         found = theirs.headers.get(name)
         if found is None:
             yield Difference(kind, name, shown, "absent")
         elif is_number:
             if not found.isdigit():
-                yield Difference(kind, name, shown, shorten(found))
+                yield Difference(kind, name, shown, show(found))
         elif found != value and name.startswith("x-") and name != _ACCESS:
-            yield Difference(kind, name, shown, shorten(found))
+            yield Difference(kind, name, shown, show(found))
     if is_documented:
         yield from _compare_declared_limits(operation, ours, theirs)
 
@@ -267,7 +267,7 @@ def _compare_declared_limits(
         counts = {str(x.count) for x in operation.limits if (x.per == "account") == per}
         if got not in counts:
             expected = " or ".join(sorted(counts, key=int)) or "absent"
-            yield Difference("rate", name, expected, shorten(got))
+            yield Difference("rate", name, expected, show(got))
 
 
 def _compare_envelopes(
@@ -319,9 +319,9 @@ def _compare_echo(
         place, mine, got = f"request.params.{name}", here[name], there[name]
         if own.get(name) == other.get(name):
             if mine != got:
-                yield Difference("value", place, shorten(mine), shorten(got))
+                yield Difference("value", place, show(mine), show(got))
         elif str(mine) == own.get(name) and str(got) != other.get(name):
-            yield Difference("value", place, "the value that was sent", shorten(got))
+            yield Difference("value", place, "the value that was sent", show(got))
 
 
 def _compare_records(ours: ComparedAnswer, theirs: ComparedAnswer) -> Iterator[Difference]:
@@ -418,7 +418,7 @@ def _compare_texts(expected: Any, found: Any, where: str) -> Iterator[Difference
         kind: DifferenceKind = "wording" if name in _TEXTS else "value"
         if name == "code":
             kind = "code"
-        yield Difference(kind, where, shorten(expected), shorten(found))
+        yield Difference(kind, where, show(expected), show(found))
 
 
 def _compare_values(here: Any, there: Any, where: str = "") -> Iterator[Difference]:
@@ -435,12 +435,12 @@ def _compare_values(here: Any, there: Any, where: str = "") -> Iterator[Differen
             if isinstance(each, dict) and key_of(each) in others:
                 yield from _compare_values(each, others[key_of(each)], f"{where}[]")
             elif isinstance(each, dict):
-                yield Difference("value", f"{where}[]", shorten(key_of(each)), "absent")
+                yield Difference("value", f"{where}[]", show(key_of(each)), "absent")
             elif position >= len(there) or there[position] != each:
-                got = shorten(there[position]) if position < len(there) else "absent"
-                yield Difference("value", f"{where}[]", shorten(each), got)
+                got = show(there[position]) if position < len(there) else "absent"
+                yield Difference("value", f"{where}[]", show(each), got)
     elif here != there and type(here) is type(there):
-        yield Difference("value", where, shorten(here), shorten(there))
+        yield Difference("value", where, show(here), show(there))
 
 
 def _scalars(value: Any, where: str = "") -> Iterator[tuple[str, Any]]:

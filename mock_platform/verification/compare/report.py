@@ -11,7 +11,7 @@ from mock_platform.core.junit import JunitCase, write_junit
 from mock_platform.verification.compare.compare import (
     MAX_SHOWN_CHARACTERS,
     DifferenceKind,
-    shorten,
+    show,
 )
 from mock_platform.verification.compare.findings import DriftFinding, Report
 from mock_platform.verification.reports import Format, count_noun, render_page
@@ -81,7 +81,7 @@ def render_text(report: Report) -> str:
 def describe(finding: DriftFinding) -> str:
     """Return a finding in a sentence, as it came from the other server: escape it."""
     most = _MAX_VALUES_CHARACTERS if finding.kind == "enum" else MAX_SHOWN_CHARACTERS
-    expected, got = shorten(finding.expected, most), shorten(finding.got)
+    expected, got = show(finding.expected, most), show(finding.got)
     return WORDS[finding.kind].format(expected=expected, got=got)
 
 
@@ -95,7 +95,7 @@ def name_place(finding: DriftFinding) -> str:
 def name_originals(finding: DriftFinding) -> str:
     """Return the original names of a finding's place and sides in a line; empty without any."""
     words = {"where": "", "expected": "here ", "got": "there "}
-    return ", ".join(f"{words[name]}{shorten(text, 80)}" for name, text in finding.original.items())
+    return ", ".join(f"{words[name]}{show(text, 80)}" for name, text in finding.original.items())
 
 
 def summarize(report: Report) -> str:
@@ -149,7 +149,7 @@ def _list_left_out(report: Report) -> Iterator[str]:
     reasons: dict[str, list[str]] = {}
     for checked in report.checked:
         for probe, why in checked.left_out:
-            reasons.setdefault(why, []).append(f"{checked.operation}, {shorten(probe, 40)}")
+            reasons.setdefault(why, []).append(f"{checked.operation}, {show(probe, 40)}")
     # What only the sandbox lacks, nobody can give it: it comes last.
     told = sorted(reasons.items(), key=lambda each: each[0].startswith("the sandbox"))
     for why, probes in told[:_MAX_REASONS]:
@@ -164,8 +164,8 @@ def _list_finding(finding: DriftFinding) -> Iterator[str]:
     first = finding.occurrences[0]
     often = f"  {count_noun(finding.count, 'time')} in {_name(list(finding.operations))}"
     yield often
-    shown = f", for instance {shorten(first.example, 80)}" if first.example else ""
-    yield f"  {shorten(first.target)} ({shorten(first.probe, 60)}){shown}"
+    shown = f", for instance {show(first.example, 80)}" if first.example else ""
+    yield f"  {show(first.target)} ({show(first.probe, 60)}){shown}"
     if finding.original:
         yield f"  original names: {name_originals(finding)}"
     if finding.assumptions:

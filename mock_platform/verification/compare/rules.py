@@ -15,7 +15,7 @@ from mock_platform.api.ads.filters import SearchText
 from mock_platform.core.jsonio import canonical
 from mock_platform.core.operation import Operation
 from mock_platform.verification.compare.answers import ComparedAnswer
-from mock_platform.verification.compare.compare import Difference, shorten
+from mock_platform.verification.compare.compare import Difference, show
 from mock_platform.verification.compare.plan import PAGE_SIZES, Probe
 from mock_platform.verification.compare.values import list_names, name_of_id, singular
 
@@ -125,12 +125,12 @@ def judge_pages(pages: list[Asked]) -> Iterator[RuleVerdict]:
             last = pages[-1].answer
             ends = last.next_page is None
             text = "the last page names no next page"
-            yield RuleVerdict("paging", _name_place(last), text, ends, shorten(last.next_page, 40))
+            yield RuleVerdict("paging", _name_place(last), text, ends, show(last.next_page, 40))
     first = pages[0].answer
     if len(whole) > len(seen[0]):
         named = isinstance(first.next_page, str) and bool(first.next_page)
         text = "a page with others after it names the next one"
-        yield RuleVerdict("paging", _name_place(first), text, named, shorten(first.next_page, 40))
+        yield RuleVerdict("paging", _name_place(first), text, named, show(first.next_page, 40))
 
 
 def _name_place(answer: ComparedAnswer) -> str:
@@ -189,7 +189,7 @@ def _check_total(asked: Asked) -> Iterator[RuleVerdict]:
     if total is not None and total == len(asked.answer.records) and _is_first(asked):
         found = asked.answer.next_page
         text = "a page with all records names no next page"
-        yield RuleVerdict("paging", "next_cursor", text, found is None, shorten(found, 40))
+        yield RuleVerdict("paging", "next_cursor", text, found is None, show(found, 40))
     if "result_count" in asked.answer.meta:
         total, count = asked.answer.meta["result_count"], len(asked.answer.records)
         rule = "the number of records of the page"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
+from mock_platform.core.errors import shorten
 from mock_platform.core.jsonio import canonical
 
 Direction = Literal["sent", "answered"]
@@ -336,4 +337,4 @@ def _show(value: Any) -> str:
         if isinstance(value, list)
         else canonical(value).decode()
     )
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
+    return shorten(text, _MAX_SHOWN)

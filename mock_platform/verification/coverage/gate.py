@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from mock_platform.api.guesses import hint_at_operation
 from mock_platform.api.operation_patterns import matches, read_patterns
-from mock_platform.core.errors import BadDocument, Complaint
+from mock_platform.core.errors import BadDocument, Complaint, shorten
 from mock_platform.core.jsonio import loads
 from mock_platform.verification.coverage.document import CoverageDocument, add_totals
 
@@ -100,8 +100,8 @@ def read_baseline(text: str, name: str, operations: Collection[str]) -> Baseline
         match = _LINE.fullmatch(line.strip())
         if match is None:
             text = (
-                f"{_shorten(line.strip())!r} is not an operation, a status and a code, such as "
-                "'line_items.get 404 NOT_FOUND'"
+                f"{shorten(line.strip(), _MOST_SHOWN)!r} is not an operation, a status and a code, "
+                "such as 'line_items.get 404 NOT_FOUND'"
             )
             faults.append(Complaint(file, number, 1, "", text))
         elif match[1] not in operations:
@@ -113,10 +113,6 @@ def read_baseline(text: str, name: str, operations: Collection[str]) -> Baseline
     if faults:
         raise BadBaseline(faults)
     return Baseline(name, frozenset(points))
-
-
-def _shorten(line: str) -> str:
-    return line if len(line) <= _MOST_SHOWN else f"{line[:_MOST_SHOWN]}…"
 
 
 def read_called(file: Path, operations: Collection[str]) -> frozenset[str]:

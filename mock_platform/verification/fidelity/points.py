@@ -18,7 +18,7 @@ from mock_platform.verification.compare.compare import (
     find_kind,
     is_covered,
     is_moment,
-    shorten,
+    show,
 )
 from mock_platform.verification.fidelity.facts import is_like
 
@@ -210,4 +210,4 @@ def _describe(value: Any) -> str:
 
 
 def _show(value: Any) -> str:
-    return shorten("null" if value is None else value, 80)
+    return show("null" if value is None else value, 80)

@@ -8,8 +8,9 @@ import pytest
 
 from mock_platform.api.served import OPERATIONS
 from mock_platform.core.operation import Operation
-from tests.support import ACCOUNT, Sandbox, sandbox
+from tests.support import ACCOUNT, Sandbox
 
+SETTINGS = {"limits": "off"}
 PATHS = {
     "account_id": ACCOUNT, "product_catalog_id": "1547080787865939968",
     "tailored_audience_id": "2906h", "custom_audience_id": "2906h",
@@ -54,12 +55,6 @@ def each(*having: str) -> pytest.MarkDecorator:
     """Try each list that has these parameters."""
     chosen = [operation for operation in LISTS if set(having) <= names(operation)]
     return pytest.mark.parametrize("listing", chosen, ids=lambda operation: operation.id)
-
-
-@pytest.fixture(scope="module")
-def box() -> Sandbox:
-    """A sandbox that these tests only read."""
-    return sandbox(limits="off")
 
 
 def read(box: Sandbox, listing: Operation, **query: str) -> tuple[int, dict[str, Any]]:

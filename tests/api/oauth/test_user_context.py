@@ -31,7 +31,7 @@ from tests.api.oauth.oauth2_steps import (
     use,
 )
 from tests.oauth_steps import CALLBACK, begun, last, visitor
-from tests.support import HARBOR, Sandbox, Sandboxes, sandbox
+from tests.support import HARBOR, Sandbox, sandbox
 
 LOG_IN = "Log in to continue to Harbor Campaign Desk"
 ASK = "Allow Harbor Campaign Desk to use your account?"
@@ -41,12 +41,7 @@ BAD_TOKEN = (400, "invalid_request", "Value passed for the token was invalid.")
 BAD_CLIENT = (401, "invalid_client", "Value passed for the client id was invalid.")
 PAIR = ("access_token", "refresh_token")
 NO_CLIENT = (401, "unauthorized_client", "Missing valid authorization header")
-
-
-@pytest.fixture
-def box(sandboxes: Sandboxes) -> Sandbox:
-    """A sandbox whose clock is stopped."""
-    return sandboxes.get(freeze=datetime(2026, 11, 20, 12, tzinfo=UTC))
+SETTINGS = {"freeze": datetime(2026, 11, 20, 12, tzinfo=UTC)}
 
 
 class TestAuthorize:

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.api.v2.conftest import NOON
 from tests.refusals import Refusal, make_refusal_test
-from tests.support import BEARER, HARBOR, USER_TOKEN, Sandbox, sandbox
+from tests.support import BEARER, HARBOR, USER_TOKEN, Sandbox
 
 USER = "2244994945"
 RECORDED = {"X-Mock-Wire": "recorded"}
@@ -118,12 +117,6 @@ REFUSED = [
     recorded("POST /2/posts", "a form, as recorded", 400, form={"text": "a"},
              messages=["Requests with bodies must have content-type of application/json."]),
 ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def box() -> Sandbox:
-    """A sandbox whose clock does not move."""
-    return sandbox(freeze=NOON)
 
 
 test_what_is_refused = make_refusal_test(REFUSED)

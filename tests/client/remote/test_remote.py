@@ -62,8 +62,13 @@ def test_a_control_token_is_taken_from_the_environment(monkeypatch: pytest.Monke
 
 
 def test_an_authority_is_taken_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The file that REQUESTS_CA_BUNDLE names is trusted, by sessions too, and is what `ca` says."""
+    """The file that REQUESTS_CA_BUNDLE names is trusted, by sessions too, and is what `ca` says.
+
+    Without it the refusal names the variable.
+    """
     with MockPlatform.start(tls=True) as server:
+        with pytest.raises(Unreachable, match=r"is not trusted \(.*in REQUESTS_CA_BUNDLE\.$"):
+            MockPlatform.connect(server.base_url)
         monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(server.ca))
         with MockPlatform.connect(server.base_url) as platform:
             assert server.ca == platform.ca

@@ -143,18 +143,6 @@ def test_a_server_that_is_none_of_ours_is_told(run: Run, status: int, shown: str
     ] == section(result, "ERROR at setup of test_it")
 
 
-def test_an_authority_that_is_not_trusted_is_told(run: Run) -> None:
-    """The refusal names the variable to set."""
-    with MockPlatform.start(tls=True) as platform:
-        result = run(ONE, f"--mock-platform-url={platform.base_url}")
-
-    told, *_ = section(result, "ERROR at setup of test_it")  # then perhaps the log of the server
-    assert told.startswith(
-        f"mock_platform: --mock-platform-url: {platform.base_url}/_mock/worlds is not trusted ("
-    )
-    assert told.endswith("Name the file of its certificate authority in REQUESTS_CA_BUNDLE.")
-
-
 def test_a_server_that_goes_away_is_told(run: Run) -> None:
     """Each test that needed it says so in a line, and the run comes to its end."""
     with serving() as server:
@@ -196,31 +184,6 @@ def test_a_world_left_over_is_replaced(shared: MockPlatform) -> None:
     server.stop()
     assert ["default"] == shared.worlds
     assert requests.get(f"{shared.control_url}/health", timeout=120).ok
-
-
-def test_the_control_token_comes_from_the_environment(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A server's control token is sent; without it the refusal names the variable."""
-    with MockPlatform.start(control_token="open") as platform:
-        url = f"--mock-platform-url={platform.base_url}"
-        refused = run(ONE, url)
-        monkeypatch.setenv("MOCK_PLATFORM_CONTROL_TOKEN", "open")
-        taken = run(ONE, url)
-
-    refused.assert_outcomes(errors=1)
-    (told,) = section(refused, "ERROR at setup of test_it")
-    assert told.endswith("This process reads the token from MOCK_PLATFORM_CONTROL_TOKEN.")
-    taken.assert_outcomes(passed=1)
-
-
-def test_a_server_with_an_authority_of_its_own(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Over https the authority that REQUESTS_CA_BUNDLE names is trusted."""
-    with MockPlatform.start(tls=True) as platform:
-        monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(platform.ca))
-        result = run(ONE, f"--mock-platform-url={platform.base_url}")
-
-    result.assert_outcomes(passed=1)
 
 
 def test_fixtures_may_refer_to_those_of_the_server(pytester: pytest.Pytester, run: Run) -> None:

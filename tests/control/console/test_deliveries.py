@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
-
-import pytest
 
 from mock_platform.control.console.webhooks import WIDTH, draw_timeline
 from tests.control.console.support import OWN, done, show, submit, text_of
@@ -14,18 +11,11 @@ from tests.control.support import call
 from tests.support import Sandbox
 from tests.support_receiver import Receiver
 from tests.support_replay import WEBHOOK, Desk
-from tests.support_streams import StreamClient, clear_subscriptions
+from tests.support_streams import StreamClient
 
+Client = StreamClient
+EMPTY = ("activity_subscriptions",)
 USER = "2244994945"
-
-
-@pytest.fixture
-def client() -> Iterator[StreamClient]:
-    """A client of a sandbox without subscriptions."""
-    with Desk() as desk:
-        clear_subscriptions(desk)
-        yield StreamClient(desk)
-        assert [] == desk.platform.errors
 
 
 def read(desk: Desk, path: str, form: dict[str, str] | None = None) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support import ACCOUNT, BEARER, HARBOR, NORTHBIKE, OTHER_ACCOUNT, Keys, Sandbox, sandbox
+from tests.support import ACCOUNT, BEARER, HARBOR, NORTHBIKE, OTHER_ACCOUNT, Keys, Sandbox
 
 FORMER = replace(HARBOR, token="2244994945-hRbDeskAccessTokenQ4mZ8sV1xK7tY2wL9pN5cJ3")
 FORMER_SECRET = "hbrDeskSecret5mVd81JpQkL3sYx6RgTa2NfB0oCwUiEz9"
@@ -16,12 +16,6 @@ FORMER_BEARER = (
 )
 FORMER_OTHER = replace(NORTHBIKE, token="3805104374-nBkPosterAccessTokenL2kX9vR5tM8qZ4wC7yB1s")
 OWNER = {HARBOR: ACCOUNT, NORTHBIKE: OTHER_ACCOUNT, FORMER: ACCOUNT, FORMER_OTHER: OTHER_ACCOUNT}
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox of its own."""
-    return sandbox()
 
 
 def read(box: Sandbox, keys: Keys) -> int:

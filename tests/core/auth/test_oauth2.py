@@ -16,12 +16,7 @@ TOKEN = "aGJyRGVza1VzZXJUb2tlbjR1ak9lSHdkRmNBZWZBWmhuTTZKeThjMXJpaHQ6MToxOmF0OjE
 LIST = "/2/activity/subscriptions"
 ONE = f"{LIST}/1"
 START = datetime(2026, 11, 20, 12, tzinfo=UTC)
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox whose clock is stopped."""
-    return sandbox(freeze=START)
+SETTINGS = {"freeze": START}
 
 
 def call(box: Sandbox, token: str = TOKEN, method: str = "GET", path: str = LIST) -> TestResponse:

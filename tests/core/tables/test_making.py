@@ -23,11 +23,7 @@ from tests.support import Sandbox
 
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
 USER, ACCOUNT, CAMPAIGN = "2244994945", "18ce54d4x5t", "8wku2"
-
-
-@pytest.fixture(autouse=True)
-def _stopped(box: Sandbox) -> None:
-    box.world.clock.freeze(NOW)
+SETTINGS = {"freeze": NOW}
 
 
 def make(box: Sandbox, table: str, count: int = 1, seed: int | None = None, **fields: Any) -> Any:

@@ -8,7 +8,7 @@ from mock_platform.core.failures.problems import PROBLEM_TYPES
 from tests.scenario.library.support import Stage
 from tests.scenario.support import replay
 from tests.spec.rows import EVERY_PROBLEM, PROBLEM_OBJECT
-from tests.support import ACCOUNT, Sandbox, sandbox
+from tests.support import ACCOUNT, Sandbox
 
 WEBHOOK = "1146654567674912769"
 NAMED = {"parameter": "webhook_id", "value": WEBHOOK, "resource_id": WEBHOOK}
@@ -81,12 +81,6 @@ def shown(slug: str) -> dict[str, Any]:
     uri = slug if slug == "about:blank" else f"http://localhost/2/problems/{slug}"
     (title, detail), status = WORDS[slug], PROBLEM_TYPES[slug].status
     return {"type": uri, "title": title, "detail": detail, "status": status, **EXTRA.get(slug, {})}
-
-
-@pytest.fixture(scope="module")
-def box() -> Sandbox:
-    """One sandbox for all, because a problem leaves nothing behind."""
-    return sandbox()
 
 
 @pytest.mark.spec(EVERY_PROBLEM)

@@ -10,7 +10,7 @@ import pytest
 
 from mock_platform.core.failures.problems import PROBLEM_TYPES
 from tests.scenario.library.support import NAMES, Stage
-from tests.support import Sandbox, sandbox
+from tests.support import Sandbox
 
 JSON = "application/json"
 
@@ -132,12 +132,6 @@ REFUSED: dict[str, tuple[str, tuple[str, ...], int, dict[str, Any]]] = {
     "sandbox-only": refusal("accounts.create", 405, "METHOD_NOT_ALLOWED", "Method not allowed"),
 }  # fmt: skip
 """Operation, conditions on its query, status and error of each."""
-
-
-@pytest.fixture(scope="module")
-def box() -> Sandbox:
-    """One sandbox for all, because no refusal depends on what the others did."""
-    return sandbox()
 
 
 def test_every_scenario_is_tried() -> None:

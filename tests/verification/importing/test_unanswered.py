@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from mock_platform.scenario.active import ActiveRule
-from mock_platform.scenario.catalog import CustomRoute
 from mock_platform.verification.importing.folder import import_har
+from tests.scenario.support import count_asked
 from tests.verification.har.support import make_entry, write_har
 
 
@@ -27,19 +25,7 @@ def write_archive(folder: Path, urls: list[str]) -> Path:
 @pytest.mark.parametrize("form", ["/nothing/{}", "/nothing?q={}", "/nothing"])
 def test_work_grows_evenly(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not with its square: each request asks a few rules, however many there are."""
-    asked: list[object] = []
-    match, decide = CustomRoute.match, ActiveRule.decide
-
-    def count_match(route: CustomRoute, call: Any) -> Any:
-        asked.append(route)
-        return match(route, call)
-
-    def count_decide(armed: ActiveRule, *given: Any) -> Any:
-        asked.append(armed.index)
-        return decide(armed, *given)
-
-    monkeypatch.setattr(CustomRoute, "match", count_match)
-    monkeypatch.setattr(ActiveRule, "decide", count_decide)
+    asked = count_asked(monkeypatch)
     work = {}
     for count in (50, 200):
         asked.clear()

@@ -6,15 +6,9 @@ import pytest
 
 from mock_platform.verification.pact.recorded import BEGINNING, EVENT, SIGNED, History
 from mock_platform.world.store.interface import Change
-from tests.support import ACCOUNT, HARBOR, Sandbox, sandbox
+from tests.support import ACCOUNT, HARBOR, Sandbox
 
 LIST = f"/12/accounts/{ACCOUNT}/line_items"
-
-
-@pytest.fixture(scope="module")
-def box() -> Sandbox:
-    """A sandbox whose world each state resets."""
-    return sandbox()
 
 
 def put(box: Sandbox, state: str, params: Any = None, **more: Any) -> Any:

@@ -6,7 +6,7 @@ section 5).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -288,15 +288,11 @@ def find_change_faults(
             yield others[0], f"delete_all cannot be used with {' or '.join(others)}"
     elif len(wanted) != 1:
         yield "add", "exactly one of add and delete is required, or delete_all=true in the query"
-    elif "add" in params and _count_characters(params["add"]) > MOST_CHARACTERS:
+    elif sum(len(rule.get("value", "")) for rule in params.get("add", ())) > MOST_CHARACTERS:
         most = f"{MOST_CHARACTERS:,} characters together"
         yield "add", f"the rules of one request may have {most}; add them in several requests"
     elif "delete" in params and len(params["delete"]) != 1:
         yield "delete", "delete needs exactly one of ids and values"
-
-
-def _count_characters(rules: Iterable[Mapping[str, str]]) -> int:
-    return sum(len(rule.get("value", "")) for rule in rules)
 
 
 def make_change(settings: Settings) -> Handler:

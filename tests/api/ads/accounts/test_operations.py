@@ -33,11 +33,7 @@ FIELDS = {
 }  # fmt: skip
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
 NOT_FOUND = [("ACCOUNT_NOT_FOUND", "account_id")]
-
-
-@pytest.fixture(autouse=True)
-def _clock_stands(box: Sandbox) -> None:
-    box.world.clock.freeze(NOW)
+SETTINGS = {"freeze": NOW}
 
 
 def listed(box: Sandbox, **params: Any) -> list[str]:

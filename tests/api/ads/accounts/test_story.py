@@ -15,7 +15,7 @@ from mock_platform.api.ads.analytics.queries import NUMBERS
 from mock_platform.api.ads.analytics.versions import DAY_SECONDS, read_seconds, to_seconds
 from mock_platform.world.store.interface import Record
 from tests.api.ads.support import load
-from tests.support import ACCOUNT, Sandbox, sandbox
+from tests.support import ACCOUNT, Sandbox
 
 NOW = datetime(2026, 11, 22, 8, tzinfo=UTC)
 START = datetime(2026, 8, 24, 7, tzinfo=UTC)
@@ -29,12 +29,7 @@ CHILDREN = {
     "CAMPAIGN": [("LINE_ITEM", "campaign_id")],
     "LINE_ITEM": [(entity, "line_item_id") for entity in CREATIVES],
 }
-
-
-@pytest.fixture(scope="module")
-def box() -> Sandbox:
-    """The sandbox that the shipped fixtures make."""
-    return sandbox(freeze=NOW)
+SETTINGS = {"freeze": NOW}
 
 
 def every(box: Sandbox, entity: str, **match: str) -> list[Record]:

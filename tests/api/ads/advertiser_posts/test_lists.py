@@ -11,18 +11,13 @@ import pytest
 
 from tests.api.ads.support import BASE, alter, echo, make, put
 from tests.refusals import Refusal, refusals
-from tests.support import ACCOUNT, Sandbox, Sandboxes, data_of
+from tests.support import ACCOUNT, Sandbox, data_of
 
 PATH, PREVIEWS = f"{BASE}/posts", f"{BASE}/post_previews"
 OWNER, ADVERTISER, INES = "2244994945", "3805104374", "2790441185"
 DRAFT, OUT, WAITING = "1991500000000000101", "1991600000000000201", "1991600000000000203"
 POST, PUBLIC, FOREIGN = "1712850617439551489", "1712850617439551492", "1712850617439551495"
-
-
-@pytest.fixture
-def box(sandboxes: Sandboxes) -> Sandbox:
-    """A sandbox whose clock is stopped."""
-    return sandboxes.get(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
+SETTINGS = {"freeze": datetime(2026, 11, 22, 12, tzinfo=UTC)}
 
 
 def read(box: Sandbox, path: str = PATH, **query: Any) -> list[dict[str, Any]]:

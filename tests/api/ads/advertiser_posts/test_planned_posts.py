@@ -26,7 +26,6 @@ from tests.refusals import Refusal, refusals
 from tests.support import (
     ACCOUNT,
     Sandbox,
-    Sandboxes,
     body_of,
     faults,
     refusal,
@@ -42,12 +41,7 @@ DRAFT_KEYS = {"id", "name", "text", "user_id", "nullcast", "media_keys", "card_u
 }  # fmt: skip
 KEYS = DRAFT_KEYS | {"scheduled_at", "completed_at", "scheduled_status", "post_id"}
 OUT_AT = "2026-11-22T13:00:00Z"
-
-
-@pytest.fixture
-def box(sandboxes: Sandboxes) -> Sandbox:
-    """A sandbox whose clock is stopped."""
-    return sandboxes.get(freeze=NOW)
+SETTINGS = {"freeze": NOW}
 
 
 # -- both ---------------------------------------------------------------------------------------

@@ -5,22 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import pytest
-
 from tests.api.ads.advertiser_posts import support
 from tests.api.ads.advertiser_posts.support import DONE, NOW, WAITING, schedule
 from tests.api.ads.support import BASE, history
 from tests.refusals import Refusal, refusals
-from tests.support import Sandbox, Sandboxes, refusal
+from tests.support import Sandbox, refusal
 
 PATH = f"{BASE}/scheduled_promoted_posts"
 FIRST, SECOND, GONE = "1f0a2", "1f0b7", "1f0c4"
-
-
-@pytest.fixture
-def box(sandboxes: Sandboxes) -> Sandbox:
-    """A sandbox whose clock is stopped."""
-    return sandboxes.get(freeze=NOW)
+SETTINGS = {"freeze": NOW}
 
 
 def ask(box: Sandbox, method: str, path: str = PATH, **query: str) -> Any:

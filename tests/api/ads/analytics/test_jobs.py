@@ -23,11 +23,7 @@ QUERY: dict[str, Any] = {
     "end_time": "2026-11-18T08:00:00Z", "granularity": "HOUR",
     "metric_groups": "ENGAGEMENT,BILLING", "placement": "ALL_ON_PLATFORM",
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def _clock_stands(box: Sandbox) -> None:
-    box.world.clock.freeze(NOW)
+SETTINGS = {"freeze": NOW}
 
 
 def ask(box: Sandbox, **params: str) -> TestResponse:

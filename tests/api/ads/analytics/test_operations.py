@@ -30,11 +30,7 @@ PINNED = {
 }  # fmt: skip
 MIDNIGHT = "Expect time to be midnight in the account's local timezone for day granularity"
 TOO_LONG = "The end_time can be a maximum of 7.days+1.hours after the start_time"
-
-
-@pytest.fixture(autouse=True)
-def _clock_stands(box: Sandbox) -> None:
-    box.world.clock.freeze(NOW)
+SETTINGS = {"freeze": NOW}
 
 
 def ask(box: Sandbox, **params: str | None) -> TestResponse:

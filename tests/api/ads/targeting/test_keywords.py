@@ -31,11 +31,7 @@ QUERY = {
     "end_time": "2026-11-02T00:00:00Z",
 }  # fmt: skip
 GERMANY = "fdcd221ac44fa326"
-
-
-@pytest.fixture(autouse=True)
-def _clock_stands(box: Sandbox) -> None:
-    box.world.clock.freeze(NOW)
+SETTINGS = {"freeze": NOW}
 
 
 def ask(box: Sandbox, **params: str | None) -> TestResponse:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from werkzeug.test import TestResponse
 
@@ -18,15 +16,12 @@ PATH = "/1.1/oauth/invalidate_token.json"
 
 
 @pytest.fixture
-def desk(receiver: Receiver) -> Iterator[Desk]:
+def desk(desk: Desk, receiver: Receiver) -> Desk:
     """A sandbox whose well-known webhook is subscribed to the well-known user."""
-    with Desk(receiver.url) as found:
-        key = f"{WEBHOOK}-{USER}"
-        record = {"_id": key, "webhook_id": WEBHOOK, "user_id": USER, "created_at": "2026-11-20"}
-        with found.world.work():
-            found.world.store.put(TABLE, key, record)
-        yield found
-        assert [] == found.platform.errors
+    key = f"{WEBHOOK}-{USER}"
+    record = {"_id": key, "webhook_id": WEBHOOK, "user_id": USER, "created_at": "2026-11-20"}
+    desk.put(TABLE, key, record)
+    return desk
 
 
 def revoke(desk: Desk, keys: Keys = HARBOR) -> TestResponse:

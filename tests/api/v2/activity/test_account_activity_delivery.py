@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -20,6 +19,7 @@ from tests.support import HARBOR
 from tests.support_receiver import Receiver, sign
 from tests.support_replay import WEBHOOK, Desk
 
+EMPTY = ("activity_subscriptions", TABLE)
 USER = "2244994945"
 OTHER = "3805104374"
 NORTHBIKE_HOOK = "1201845037316968449"
@@ -27,13 +27,10 @@ POST = {"id": "77", "text": "New roast.", "author_id": OTHER, "created_at": "202
 
 
 @pytest.fixture
-def desk(receiver: Receiver) -> Iterator[Desk]:
+def desk(desk: Desk, receiver: Receiver) -> Desk:
     """A sandbox whose well-known webhook is subscribed to the well-known user."""
-    with Desk(receiver.url) as found:
-        found.clear("activity_subscriptions", TABLE)
-        subscribe(found, USER)
-        yield found
-        assert [] == found.platform.errors
+    subscribe(desk, USER)
+    return desk
 
 
 def subscribe(desk: Desk, user: str, webhook: str = WEBHOOK) -> None:

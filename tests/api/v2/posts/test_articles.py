@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -148,14 +147,6 @@ test_what_is_refused = make_refusal_test(REFUSED)
 
 
 # -- publishing ------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def desk(receiver: Receiver) -> Iterator[Desk]:
-    """A sandbox whose webhook leads to the receiver."""
-    with Desk(receiver.url) as found:
-        yield found
-        assert [] == found.platform.errors
 
 
 def test_publishing(desk: Desk, receiver: Receiver) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from itertools import product
 from typing import Any
@@ -179,15 +178,13 @@ test_what_is_refused = make_refusal_test(REFUSED)
 
 
 @pytest.fixture
-def desk(receiver: Receiver) -> Iterator[Desk]:
+def desk(desk: Desk, receiver: Receiver) -> Desk:
     """A sandbox whose webhook hears of all that happens to the caller, in both products."""
-    with Desk(receiver.url) as found:
-        found.clear("activity_subscriptions", "account_activity_subscriptions")
-        key = f"{WEBHOOK}-{OWN}"
-        record = {"_id": key, "webhook_id": WEBHOOK, "user_id": OWN, "created_at": "2026-11-20"}
-        found.put("account_activity_subscriptions", key, record)
-        yield found
-        assert [] == found.platform.errors
+    desk.clear("activity_subscriptions", "account_activity_subscriptions")
+    key = f"{WEBHOOK}-{OWN}"
+    record = {"_id": key, "webhook_id": WEBHOOK, "user_id": OWN, "created_at": "2026-11-20"}
+    desk.put("account_activity_subscriptions", key, record)
+    return desk
 
 
 @pytest.mark.parametrize(
