@@ -81,7 +81,7 @@ def sample(
     """Return a request to an operation; `conditions` are further names for its query.
 
     Raises:
-        LookupError: The path or a required parameter has no value.
+        LookupError: The path, a required parameter or the token has no value.
     """
     path, before = "/sandbox" if operation.sandbox_only else "", ""
     for segment in operation.path.split("/")[1:]:
@@ -171,8 +171,12 @@ def _authorization(operation: Operation, credentials: Credentials) -> str:
             pair = ":".join(str(credentials["app"][name]) for name in names)
             return "Basic " + base64.b64encode(pair.encode()).decode()
     if "bearer" not in operation.auth.schemes and "oauth2" in operation.auth.schemes:
-        return f"Bearer {credentials['user']['oauth2_access_token']}"
-    return f"Bearer {credentials['bearer_token']}"
+        token = credentials["user"]["oauth2_access_token"]
+    else:
+        token = credentials["bearer_token"]
+    if token is None:
+        raise LookupError("The world has no token for an example.")
+    return f"Bearer {token}"
 
 
 # Example requests with the records of a world. The examples are written for the default

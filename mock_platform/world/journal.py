@@ -23,6 +23,7 @@ from msgspec.structs import replace
 from mock_platform.world import redact
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.endings import COMPLETE, AnswerEnding
+from mock_platform.world.ids import unguessable
 from mock_platform.world.store.interface import Change
 
 _SHOWN_BODY = 256 * 1024
@@ -353,8 +354,8 @@ class Journal:
         self._notes: dict[tuple[str, str], str] = {}
         self._has_reported = False
         self.dropped = 0
-        self.cleared = 0
-        """How often all entries were deleted."""
+        self.era = unguessable(16)
+        """Names the time since it was made or emptied: a position in it counts from there."""
         self.counted = 0
         """Its bytes in the common memory, until it is `closed`; use it under its lock."""
         self.closed = False
@@ -457,8 +458,8 @@ class Journal:
     def find_newer(self, position: int, limit: int) -> tuple[list[JournalEntry], int]:
         """Return the entries after a position, the newest first, and the position after them.
 
-        A position is a number of entries since the journal was cleared. At most `limit` entries,
-        so that it takes equally long however many there are.
+        A position is a number of entries since the journal was made or emptied. At most `limit`
+        entries, so that it takes equally long however many there are.
         """
         self._count_costs()
         with self._lock:
@@ -482,7 +483,7 @@ class Journal:
             self._sizes.clear()
             self._by_id.clear()
             self._bytes = self.dropped = 0
-            self.cleared += 1
+            self.era = unguessable(16)
             self._has_reported = False
         self._count_costs()
         if self._memory is not None:

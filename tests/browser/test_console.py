@@ -66,10 +66,33 @@ def test_live(visit: Visit) -> None:
     failing_call(visit.world)
     page.get_by_role("button", name="Pause").click()
     expect(rows).to_have_count(3)
+    expect(page.locator("#total")).to_have_text("4 in the journal")
     page.get_by_role("link", name="Empty the list…").click()
     page.get_by_role("button", name="Empty the list").click()
 
     expect(page.get_by_text("was emptied")).to_be_visible()
+
+
+def test_pages_that_cannot_refresh_themselves_say_so(
+    live_server: LiveServer, new_context: NewContext
+) -> None:
+    """The list of a world that was dropped, and any page while the server does not answer."""
+    visit = Visit(new_context().new_page(), live_server.world())
+    page = visit.open("/console/clock")
+    page.context.set_offline(True)
+    expect(page.get_by_role("alert")).to_contain_text("The server does not answer")
+    page.context.set_offline(False)
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+    visit.open("/")
+    expect(page.get_by_role("status")).to_have_text("Live")
+    name = visit.world.control.rpartition("~")[2].partition("/")[0]
+    requests.delete(f"{live_server.url}/_mock/worlds/{name}", timeout=PATIENCE).raise_for_status()
+    expect(page.get_by_role("status")).to_have_text("Not live any more: reload the page")
+    page.reload()
+    expect(page.get_by_role("alert")).to_contain_text("There is no world")
+    page.get_by_role("link", name="To the first page of the world default").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Requests")
 
 
 def test_a_pressed_row_does_not_move(live_world: LiveWorld, new_context: NewContext) -> None:
@@ -239,6 +262,8 @@ def test_everything_is_undone_from_the_head(visit: Visit) -> None:
     expect(page.get_by_role("status")).to_contain_text("was reset")
     head.get_by_text("World", exact=False).first.click()
     expect(head.get_by_role("link", name="default", exact=True)).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(head.get_by_role("link", name="default", exact=True)).to_be_hidden()
 
 
 def is_inside(target: Locator, size: tuple[int, int]) -> bool:
@@ -250,7 +275,10 @@ def is_inside(target: Locator, size: tuple[int, int]) -> bool:
 
 
 def test_fifteen_requests_on_a_screen(visit: Visit) -> None:
-    """On a laptop fifteen rows fit, decoded; on a phone each has its status."""
+    """On a laptop fifteen rows fit, decoded; on a phone each has its status.
+
+    Long names push nothing out of the window.
+    """
     session = visit.world.session()
     for _ in range(15):
         session.get(f"{visit.world.base_url}/2/tweets/search/recent?query=from%3Ahrb%20%22a%22")
@@ -274,6 +302,18 @@ def test_fifteen_requests_on_a_screen(visit: Visit) -> None:
     visit.open("/console/coverage?only=post_search.recent")
     shown = page.get_by_role("group", name="Operations by outcomes")
     assert shown.evaluate("each => each.scrollWidth <= each.clientWidth")
+
+    text = {"name": "n" * 64, "rules": [{"then": {"delay": 0}}]}
+    named = f"{visit.world.control}/scenarios/{'n' * 64}"
+    session.put(named, json=text).raise_for_status()
+    session.post(f"{named}/activate", json={}).raise_for_status()
+    sent = session.get(f"{visit.world.base_url}/oauth2/tokn", headers={"X" * 200: "x"})
+    visit.be("light", WIDE)
+    visit.open("/console/scenarios")
+    shown = page.get_by_role("group", name="Active")
+    assert shown.evaluate("each => each.scrollWidth <= each.clientWidth")
+    visit.open(f"/console/requests/{sent.headers['X-Mock-Request-Id']}")
+    assert WIDE[0] == page.evaluate("document.documentElement.scrollWidth")
 
 
 def test_no_link_leaves_a_trace(visit: Visit) -> None:

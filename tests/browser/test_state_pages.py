@@ -50,6 +50,18 @@ def test_the_form_to_make_records_is_seen(visit: Visit, size: tuple[int, int]) -
     expect(page.get_by_role("status").first).to_have_text("2 posts were made.")
 
 
+def test_a_double_click_makes_no_more(visit: Visit) -> None:
+    """While the server works on a form, a second click does not send it again."""
+    page = visit.open("/console/records/posts")
+
+    taken = page.locator("#make form").evaluate(
+        """(form) => [1, 2].map(() => form.dispatchEvent(
+            new SubmitEvent('submit', {bubbles: true, cancelable: true})))"""
+    )
+
+    assert [True, False] == taken
+
+
 def test_watch_a_scenario(visit: Visit) -> None:
     """A scenario is found, switched on with parameters, and its counts follow the requests."""
     page = visit.open("/console/scenarios")
@@ -60,6 +72,7 @@ def test_watch_a_scenario(visit: Visit) -> None:
     page.get_by_role("button", name="Switch on").click()
     field = page.get_by_label("How often")
     expect(field).to_have_attribute("aria-invalid", "true")
+    expect(field).to_be_focused()
     expect(page.get_by_text("expected a whole number from 1").last).to_be_visible()
 
     page.get_by_role("link", name="Scenarios").last.click()

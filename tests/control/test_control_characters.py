@@ -84,7 +84,7 @@ def test_the_name_of_a_file_of_records(tmp_path: Path) -> None:
     box = sandbox(scenarios=(str(tmp_path),))
     form = {"text": text, "file": "c.yaml", "folder": str(tmp_path), "action": "save"}
     answer = box.client.post(
-        "/_mock/console/scenarios/+editor", data=form, headers={"Origin": "http://localhost"}
+        "/_mock/console/scenarios/+new", data=form, headers={"Origin": "http://localhost"}
     )
 
     assert 422 == answer.status_code

@@ -308,7 +308,7 @@ def test_saved_scenarios_are_known_to_all_processes(served: Served) -> None:
     worlds = make_worlds(served, *names)
     form = {"text": f"name: mine\n{SCENARIO}", "action": "save"}
     origin = {"Origin": served.url}
-    editor = "/_mock/console/scenarios/+editor"
+    editor = "/_mock/console/scenarios/+new"
     saved = ask(served, "POST", editor, data=form, headers=origin, allow_redirects=False)
 
     assert 303 == saved.status_code, saved.text

@@ -213,7 +213,7 @@ def test_names_are_neutral(box: Sandbox) -> None:
 
     older = {"tweet_mode", "tweets", "liked_tweets", "tweet", "quote_tweet_id"}
     older |= {"retweets", "retweeted_by", "quote_tweets", "like_with_tweet_author"}
-    older |= {"retweet", "unretweet"}
+    older |= {"retweet", "unretweet", "retweeters", "retweets_of_me", "no_retweets"}
     assert older == set(OLDER_WORD.findall(words))
     assert [] == OLDER_WORD.findall(served)
 

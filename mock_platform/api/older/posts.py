@@ -53,7 +53,7 @@ EMBEDDED_POSTS = public_fact(
     "The wishes about its look have no effect but maxwidth, from 220 to 550.",
     "developer pages of version 1.1, statuses/oembed",
 )
-_EMBEDDED = ("hide_media", "hide_thread", "omit_script", "dnt", "hide_tweet", "hide_post")
+_EMBEDDED = ("hide_media", "hide_thread", "omit_script", "dnt")
 Embedded = v2.make_schema(
     "OlderEmbeddedPost",
     width=Integer(),

@@ -17,6 +17,7 @@ from flask import Response, current_app, redirect
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from msgspec import Struct, field
+from werkzeug.exceptions import RequestEntityTooLarge
 
 from mock_platform.control.refusals import ControlRefusal, as_refusal, refuse_values
 from mock_platform.control.route import ControlRequest, Route
@@ -57,12 +58,17 @@ def read_form(request: ControlRequest) -> dict[str, str]:
     """Return the values of a form by name; of several with the same name, the first.
 
     Raises:
-        RequestEntityTooLarge: It is larger than `MAX_BYTES`.
+        ControlRefusal: 413; it is larger than `MAX_BYTES`.
     """
     request.flask.max_content_length = MAX_BYTES
     # One value may be as large as the form: without this, Werkzeug allows half a megabyte.
     request.flask.max_form_memory_size = MAX_BYTES
-    return {name: value.replace("\r\n", "\n") for name, value in request.flask.form.items()}
+    try:
+        sent = request.flask.form
+    except RequestEntityTooLarge as fault:
+        text = f"A form may have at most {MAX_BYTES:,} bytes; nothing was done with this one."
+        raise ControlRefusal(413, text) from fault
+    return {name: value.replace("\r\n", "\n") for name, value in sent.items()}
 
 
 def attempt(values: Mapping[str, str], act: Callable[[], object]) -> FormState | None:
@@ -275,7 +281,8 @@ def render(
 
     `form` is what the page's form shows; its status is that of the answer. Templates also have
     `root` (the path of the control plane, with the world's prefix), `world`, `now`, `frozen`,
-    `base_url`, `menu`, `here` (the path of this page below `root`), `asset`, and `said`.
+    `base_url`, `menu`, `here` (the path of this page below `root`), `back` (where a button in the
+    head returns to), `asset`, and `said`.
     """
     console: Console = current_app.extensions[KEY]
     root = root_of(request)
@@ -287,6 +294,7 @@ def render(
         {
             "root": root,
             "here": request.flask.path.removeprefix("/_mock"),
+            "back": _find_way_back(request, console),
             "menu": [
                 (title, [page for page in console.pages if page.section == title])
                 for title in SECTIONS
@@ -313,6 +321,25 @@ def render(
     return response
 
 
+def _find_way_back(request: ControlRequest, console: Console) -> str:
+    """Return this page with its query, below `/_mock`; where only forms lead, the nearest page."""
+    flask = request.flask
+    here, query = flask.path.removeprefix("/_mock"), flask.query_string.decode("latin-1")
+    if flask.method == "POST":
+        # A form that is refused is shown under its own address, which not every form shares with
+        # a page.
+        own = flask.url_rule and flask.url_rule.rule
+        rules = current_app.url_map.iter_rules()
+        if not any(rule.rule == own and "GET" in (rule.methods or ()) for rule in rules):
+            return find_nearest_page(console.pages, here)
+    return quote(here) + (f"?{query}" if query else "")
+
+
+def find_nearest_page(pages: Sequence[ConsolePage], path: str) -> str:
+    """Return the path of the entry of the navigation to which a path belongs."""
+    return next((page.path for page in pages if page.leads_to(path)), "/")
+
+
 def go(request: ControlRequest, path: str, said: str = "") -> Response:
     """Return the redirection after a form, so that a reload does not send the form again.
 
@@ -327,7 +354,12 @@ def go(request: ControlRequest, path: str, said: str = "") -> Response:
 
 
 def render_refusal(request: ControlRequest, refusal: ControlRefusal) -> Response:
-    """Return the page that says why a request was refused."""
+    """Return the page that says why a request was refused; its menu is that of a world there is."""
+    root = root_of(request)
+    try:
+        _ = request.world
+    except UnknownWorld:
+        root = f"{find_base(request)}/_mock"
     response = render(
         request,
         "refusal.html",
@@ -335,8 +367,13 @@ def render_refusal(request: ControlRequest, refusal: ControlRefusal) -> Response
         status=refusal.status,
         title=HTTPStatus(refusal.status).phrase,
         detail=refusal.detail,
+        root=root,
+        is_locked_out=refusal.status == HTTPStatus.UNAUTHORIZED,
     )
     response.headers.extend(refusal.headers)
+    if "HX-Request" in request.flask.headers:
+        # The part that was to be refreshed stays where it is, with the reason in it.
+        response.headers["HX-Reswap"], response.headers["HX-Reselect"] = "innerHTML", "unset"
     return response
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from flask import Response
 
 from mock_platform.control.about import assumptions
-from mock_platform.control.console.answers import ConsolePage, render
+from mock_platform.control.console.answers import ConsolePage, attempt, render
 from mock_platform.control.console.pickers import AREAS
 from mock_platform.control.coverage import read_scope
 from mock_platform.control.operation_pages import collect, find_operation, write_python
@@ -96,16 +96,18 @@ def show_coverage(request: ControlRequest) -> Response:
     platform, recorder = request.platform, request.services.coverage
     world = request.find_counted_world(recorder.worlds())
     only, shown = request.query.get("patterns"), request.query.get("shown", "all")
-    found = read_scope(platform, only).restrict(
-        document(platform.operations, platform.settings, recorder, world)
-    )
+    scopes = [read_scope(platform, None)]
+    refused = attempt({}, lambda: scopes.append(read_scope(platform, only)))
+    found = scopes[-1].restrict(document(platform.operations, platform.settings, recorder, world))
     rows = [row for row in found["operations"] if _fits(row, shown)]
     statuses = sorted({each["status"] for row in rows for each in row["outcomes"]})
     return render(
         request,
         "coverage_page.html",
+        form=refused,
         percent=found["percent"],
         totals=found["totals"],
+        where="all worlds" if world is None else f"the world {world}",
         only=only or "",
         shown=shown,
         choices=_SHOWN,

@@ -115,6 +115,7 @@ def show_own(request: ControlRequest, form: FormState | None = None) -> Response
         complaints=[each.text for each in checked.complaints],
         name=_name(operation, values),
         has_folder=bool(request.platform.start_up.folders),
+        world_name=request.world.name,
     )
 
 

@@ -97,7 +97,13 @@ def save(request: ControlRequest) -> Response:
             _put(request, key, record, values)
         return go(request, address_of(table, key), f"{table}/{key} was saved.")
 
-    return answer_form(request, store, show_record)
+    return answer_form(request, store, _show_again)
+
+
+def _show_again(request: ControlRequest, form: FormState) -> Response:
+    """Return a refused record; one that is gone meanwhile can be created from what was written."""
+    is_there = request.query["key"] in request.state[_table(request).name]
+    return show_record(request, form) if is_there else show_new(request, form)
 
 
 def show_new(request: ControlRequest, form: FormState | None = None) -> Response:
@@ -289,6 +295,7 @@ def show_table(request: ControlRequest, form: FormState | None = None) -> Respon
         form=form,
         table=table,
         found=found,
+        is_key=text in state,
         columns=columns,
         rows=[
             (

@@ -101,7 +101,7 @@ def read_filter(request: ControlRequest) -> EntryFilter:
         query = read_query(request.platform, request.world, values | exact)
     except Exception as fault:
         refusal = as_refusal(fault)
-        if refusal is None:
+        if refusal is None or "faults" not in refusal.extra:
             raise
         faults += [(each["field"], each["message"]) for each in refusal.extra["faults"]]
     if faults:
@@ -136,16 +136,24 @@ class Tail:
     def __init__(self, journal: Journal, position: str = "") -> None:
         """`position` is one that `position` returned; without one, the beginning."""
         self._journal = journal
-        cleared, _, number = position.partition("-")
-        known = cleared.isdecimal() and number.isdecimal()
-        self._cleared, self._position = (
-            (int(cleared), int(number)) if known else (journal.cleared, 0)
-        )
+        era, _, number = position.partition("-")
+        # A journal that was emptied, or that of a server that was started again, has another era.
+        self._era, self._position = (era, int(number)) if number.isdecimal() else (journal.era, 0)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the world of the journal was dropped."""
+        return self._journal.closed
+
+    @property
+    def total(self) -> str:
+        """How many entries the journal has, in words."""
+        return describe_total(self._journal)
 
     @property
     def position(self) -> str:
         """The position as text."""
-        return f"{self._cleared}-{self._position}"
+        return f"{self._era}-{self._position}"
 
     def read_all(self) -> list[JournalEntry]:
         """Return all entries, the newest first; what comes later is new."""
@@ -155,12 +163,18 @@ class Tail:
     def read(self) -> tuple[list[JournalEntry], int, bool]:
         """Return the newest new entries, how many there are in all, and if the rest is gone."""
         journal, before = self._journal, self._position
-        cleared = journal.cleared
-        emptied = cleared != self._cleared
+        era = journal.era
+        emptied = era != self._era
         if emptied:
-            self._cleared, before = cleared, 0
+            self._era, before = era, 0
         entries, self._position = journal.find_newer(before, _MAX_READ)
         return entries, max(0, self._position - before), emptied
+
+
+def describe_total(journal: Journal) -> str:
+    """Return how many entries a journal has, and how many it has dropped."""
+    dropped = f", {journal.dropped:,} older ones dropped" if journal.dropped else ""
+    return f"{len(journal):,} in the journal{dropped}"
 
 
 class LiveRows:
@@ -201,7 +215,7 @@ class LiveRows:
         if not self._begun:
             self._begun = True
             return _RETRY
-        if connection.is_stopping:
+        if connection.is_stopping or self._tail.is_over:
             raise StopIteration
         event = self._read() if self._looks else None
         self._looks = event is None
@@ -230,6 +244,7 @@ class LiveRows:
                 "left_out": max(0, len(found) - MAX_ROWS),
                 "read": count,
                 "emptied": emptied,
+                "total": self._tail.total,
                 "position": self._tail.position,
             }
         )
@@ -277,8 +292,7 @@ def show_requests(request: ControlRequest) -> Response:
         block="results",
         form=refused or FormState(sent),
         rows=rows,
-        total=len(journal),
-        dropped=journal.dropped,
+        total=describe_total(journal),
         filtered=any(sent.get(name) for name in NAMES),
         query=encode_filter(sent),
         older=encode_filter(sent, before=found[SHOWN - 1].id) if len(found) > SHOWN else None,

@@ -109,6 +109,7 @@ def _show(request: ControlRequest, form: FormState, block: str = "content") -> R
         checked=_check(request, form.values),
         folders=folders,
         file_name=_name_file(request, form.values),
+        world_name=request.world.name,
     )
 
 
@@ -176,7 +177,7 @@ PAGE = ConsolePage(
         Route("GET", f"{PATH}/+new", show_new, query=QueryOfEditor, media_type=HTML),
         Route("GET", f"{PATH}/<name>/edit", show_edit, media_type=HTML),
         Route("POST", f"{PATH}/+check", check, media_type=HTML, form=True),
-        Route("POST", f"{PATH}/+editor", submit, media_type=HTML, form=True),
+        Route("POST", f"{PATH}/+new", submit, media_type=HTML, form=True),
     ),
     section="Break",
 )

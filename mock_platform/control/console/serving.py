@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from flask import Flask, Request, Response
 from flask import request as current
@@ -26,12 +26,14 @@ from mock_platform.control.console.answers import (
     ConsolePage,
     FormState,
     find_base,
+    find_nearest_page,
     find_target,
     go,
     make_console,
     read_form,
     render,
     render_refusal,
+    root_of,
 )
 from mock_platform.control.guard import MAX_SECONDS, name_cookie, try_token
 from mock_platform.control.refusals import MEDIA_TYPE, ControlRefusal, as_refusal
@@ -157,11 +159,9 @@ def add_console(app: Flask, services: Services) -> Answers:
     ids = frozenset(route.id for route in routes)
 
     def lead_to_login(response: Response) -> Response:
-        """Replace the refusals of the guard, which come before any view."""
-        refused = response.status_code in {401, 403} and current.endpoint in ids
-        unknown = response.status_code == 404 and current.path.startswith(_OWN)
-        is_problem = response.mimetype == MEDIA_TYPE
-        if (refused or unknown) and is_problem and _is_browser(current):
+        """Replace refusals that no view made: of the guard, of unknown addresses, of failures."""
+        is_ours = current.endpoint in ids or current.path.startswith(_OWN)
+        if is_ours and response.mimetype == MEDIA_TYPE and _is_browser(current):
             return _replace(ControlRequest(services, current, {}, {}, None), response)
         return response
 
@@ -188,19 +188,44 @@ def _show_refusals(route: Route, services: Services) -> Callable[..., Response]:
 def _replace(request: ControlRequest, refused: Response) -> Response:
     """Return the login for a request without the token, or the refusal as a page."""
     if refused.status_code == 401:
-        path, query = request.flask.path, request.flask.query_string.decode("latin-1")
-        here = quote(path.removeprefix("/_mock")) + (f"?{query}" if query else "")
-        wanted = here if request.flask.method == "GET" else "/"
-        response = go(request, f"{LOGIN}?next={quote(wanted)}")
-        if "HX-Request" in request.flask.headers:  # a part of a page cannot show the login
+        is_part, is_sent = "HX-Request" in request.flask.headers, request.flask.method != "GET"
+        if is_part and is_sent:  # what is being written is on the page that the login would replace
+            return render_refusal(request, ControlRefusal(401, _ENDED))
+        said = _NOT_DONE if is_sent else ""
+        response = go(request, f"{LOGIN}?next={quote(_find_page(request))}", said)
+        if is_part:  # it cannot show the login
             response.headers["HX-Redirect"] = response.headers.pop("Location")
             response.status_code = 200
         return response
+    if refused.status_code == 405 and request.flask.method == "GET":
+        # Whoever reloads the page of a refused form, or returns to it, wants the form.
+        return go(request, find_nearest_page(PAGES, request.flask.path.removeprefix("/_mock")))
     problem: dict[str, Any] = refused.get_json()
     if refused.status_code == 404 and current.url_rule is None:
         text = f"The console has no page {request.flask.path}. The menu has all pages."
         return render_refusal(request, ControlRefusal(404, text))
     return render_refusal(request, ControlRefusal(refused.status_code, problem["detail"]))
+
+
+_ENDED = "The session has ended. Log in on another page, then go on with this one."
+_NOT_DONE = "Nothing was done: the session had ended. Log in, and do it again."
+
+
+def _find_page(request: ControlRequest) -> str:
+    """Return the page below `/_mock` that a login leads to: what was asked for, or is shown."""
+    flask = request.flask
+    if "HX-Request" in flask.headers:  # a part of a page is none
+        shown = urlsplit(flask.headers.get("HX-Current-URL", ""))
+        root = root_of(request)
+        path, query = shown.path.removeprefix(root), shown.query
+        if path == shown.path:
+            return "/"
+    elif flask.method == "GET":
+        path = quote(flask.path.removeprefix("/_mock"))
+        query = flask.query_string.decode("latin-1")
+    else:
+        return "/"
+    return path + (f"?{query}" if query else "")
 
 
 def _is_browser(request: Request) -> bool:

@@ -109,6 +109,7 @@ RULES = ConsolePage(
 # The open streams: their clients, and how far behind they are.
 
 STREAMS_PATH = "/console/streams"
+_NONE_OPEN = "No stream is open, so nothing happened."
 _NO_FAULT = ("", "none: the answer ends as it should")
 
 
@@ -141,8 +142,9 @@ def end_streams(request: ControlRequest) -> Response:
         for name in ("disconnect_type", "fault"):
             if values.get(name):
                 body[name] = values[name]
-        disconnect(_aim(request, values, load_body(DisconnectBody(), body)))
-        return go(request, STREAMS_PATH, f"Ended: {_name(values)}.")
+        ended = disconnect(_aim(request, values, load_body(DisconnectBody(), body)))["streams"]
+        said = f"Ended: {_name(values)}." if ended else _NONE_OPEN
+        return go(request, STREAMS_PATH, said)
 
     return answer_form(request, end, show_streams)
 
@@ -152,9 +154,9 @@ def silence_streams(request: ControlRequest) -> Response:
 
     def silence(values: Mapping[str, str]) -> Response:
         seconds = to_number(values.get("seconds", "").strip())  # with a unit it is a text
-        stall(_aim(request, values, load_body(StallBody(), {"seconds": seconds})))
+        silent = stall(_aim(request, values, load_body(StallBody(), {"seconds": seconds})))
         said = f"Silent, {values['seconds']} (real time): {_name(values)}."
-        return go(request, STREAMS_PATH, said)
+        return go(request, STREAMS_PATH, said if silent["streams"] else _NONE_OPEN)
 
     return answer_form(request, silence, show_streams)
 

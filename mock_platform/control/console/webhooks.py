@@ -42,6 +42,8 @@ MAX_SHOWN = 200
 """Webhooks, subscriptions and users that the page lists, of each."""
 _DIRECTIONS = [("", "not named"), *DIRECTIONS]
 _GIVEN = ("event_type", "user_id", "webhook_id", "direction", "created_at")
+_OF_ONE_WEBHOOK = {"user_id": "_user_id", "direction": "_direction"}
+"""Names of what an event has that goes to a single webhook, where they differ."""
 
 
 def show_webhooks(
@@ -69,7 +71,7 @@ def show_webhooks(
         webhooks=tables["webhooks"],
         activity=tables["activity_subscriptions"],
         account_activity=tables["account_activity_subscriptions"],
-        users=[(each["id"], each.get("username", "")) for each in tables["users"]],
+        users=[(each["id"], each.get("screen_name", "")) for each in tables["users"]],
         event_types=[name.name for name in names if not name.is_deprecated(now)],
         directions=_DIRECTIONS,
         targets=[
@@ -107,6 +109,8 @@ def emit_event(request: ControlRequest) -> Response:
             name: text for name in _GIVEN if (text := values.get(name, "").strip())
         }
         body |= read_json(values, "payload", "The event was not added")
+        if "webhook_id" in body:
+            body = {_OF_ONE_WEBHOOK.get(name, name): value for name, value in body.items()}
         happened = post_event(replace(request, body=body))
         outlets = happened.get("outlets", [happened])
         ids = {each.get("event_id") or each.get("id") for each in outlets}

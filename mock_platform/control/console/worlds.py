@@ -29,6 +29,8 @@ from mock_platform.control.worlds import (
     list_worlds,
     put_world,
 )
+from mock_platform.core.fields import Text
+from mock_platform.core.schema import Schema
 from mock_platform.settings import NAMES
 from mock_platform.world.clock import format_date, wire_millis
 from mock_platform.world.names import DEFAULT, BadWorldName
@@ -38,11 +40,23 @@ PATH = "/console/worlds"
 _NOT_MADE = "The world was not made"
 
 
+MAX_SHOWN = 200
+"""Worlds that the list shows; a search finds the others."""
+
+
+class WorldSearch(Schema):
+    """Which worlds are shown."""
+
+    q = Text(load_default="", metadata={"description": "a part of the world's name"})
+
+
 def show_worlds(request: ControlRequest, form: FormState | None = None) -> Response:
     """Every world with its address, and a form for a new one."""
     clocks = {world.name: world.clock for world in request.platform.worlds}
-    worlds = []
-    for told in list_worlds(request)["worlds"]:
+    worlds, known = [], list_worlds(request)["worlds"]
+    wanted = request.query.get("q", "").strip()
+    found = [told for told in known if wanted.lower() in told["name"].lower()]
+    for told in found[:MAX_SHOWN]:
         # Worlds of other processes, and resting ones, are listed without being opened here.
         clock = clocks.get(told["name"])
         shown = {"seed": "", "requests": "", "now": "", "frozen": False, "where": _locate(told)}
@@ -57,6 +71,9 @@ def show_worlds(request: ControlRequest, form: FormState | None = None) -> Respo
         block="content",
         form=form,
         worlds=worlds,
+        found=len(found),
+        names=[told["name"] for told in known],
+        wanted=wanted,
         name_modes=NAMES,
         seed=request.platform.settings.seed,
     )
@@ -104,7 +121,7 @@ def show_credentials(request: ControlRequest) -> Response:
 
 
 def copy(request: ControlRequest) -> Response:
-    """Copy a world with all that it holds."""
+    """Copy a world: its records and clock, none of its scenarios."""
     source = _find(request).name
 
     def create(values: Mapping[str, str]) -> Response:
@@ -241,7 +258,7 @@ PAGE = ConsolePage(
     "Worlds",
     PATH,
     (
-        Route("GET", PATH, show_worlds, media_type=HTML),
+        Route("GET", PATH, show_worlds, query=WorldSearch, media_type=HTML),
         Route("POST", PATH, make, media_type=HTML, form=True),
         Route("GET", f"{PATH}/<name>", show_world, media_type=HTML),
         Route("POST", f"{PATH}/<name>/copy", copy, media_type=HTML, form=True),

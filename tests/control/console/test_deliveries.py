@@ -96,6 +96,31 @@ def test_something_happens(box: Sandbox) -> None:
     assert "It goes nowhere" in text_of(nowhere, 200)
 
 
+def test_an_event_for_one_webhook(box: Sandbox) -> None:
+    """The form sends it with its user, whom the form names by itself, and its direction."""
+    form = {"event_type": "dm.received", "webhook_id": WEBHOOK, "payload": "{}", "user_id": USER}
+
+    submit(box, "/console/webhooks/events", **form, direction="received")
+
+    events = [entry.record for entry in box.world.store.page("events", {"webhook_id": WEBHOOK})]
+    assert ("received", USER) in [(each["_direction"], each["_user_id"]) for each in events]
+
+
+def test_users_are_offered_by_name(box: Sandbox) -> None:
+    """Beside the id that is sent."""
+    page = call(box, "GET", "/console/webhooks").text
+
+    assert f'<option value="{USER}">harbor_roasters</option>' in page
+
+
+def test_no_stream_is_open(box: Sandbox) -> None:
+    """Then the buttons for all streams say that nothing happened."""
+    for path in ("stall", "disconnect"):
+        answer = submit(box, f"/console/streams/{path}", stream="all", seconds="1")
+
+        assert "No stream is open, so nothing happened." == done(answer)
+
+
 def test_a_challenge(receiver: Receiver) -> None:
     """A webhook is challenged by its button, and the page says what came of it."""
     with Desk(receiver.url) as desk:

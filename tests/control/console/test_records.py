@@ -67,7 +67,10 @@ def test_search(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(state, "MAX_SEARCHED", 1)
     assert "only the first records were searched" in show(box, f"{RECORDS}/line_items?q=itttx")
-    assert "No record has this text." in show(box, f"{RECORDS}/line_items?q=iuc5v")
+    answer = call(box, "GET", f"{RECORDS}/line_items?q=iuc5v")
+    assert "No record has this text." not in answer.text
+    assert "None of the first records has this text; the others were not searched." in answer.text
+    assert 'line_items/record?key=iuc5v">Open the record with this key' in answer.text
 
 
 def test_references(box: Sandbox) -> None:
@@ -194,3 +197,16 @@ def test_records_are_made(box: Sandbox) -> None:
 
     assert "60 users were made." == said
     assert before + 60 == box.world.store.count("users")
+
+
+def test_a_record_that_is_gone_meanwhile(box: Sandbox) -> None:
+    """What was written is not lost: it is shown in the form that creates a record."""
+    version, record = seen(box), held(box)
+    call(box, "DELETE", "/state/line_items/itttx")
+
+    answer = submit(box, ITEM, record=pretty(record | {"name": "Mine"}), seen=version)
+
+    page = refused(answer, 404)
+    assert "line_items has no record 'itttx'" in page
+    assert "New record of line_items" in page
+    assert "Mine" in page

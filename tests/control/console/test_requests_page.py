@@ -16,7 +16,7 @@ from mock_platform.core.connection import Connection, Pause
 from mock_platform.scenario.director import find_engine
 from mock_platform.serving.flask.sending import NoConnection
 from mock_platform.world.endings import COMPLETE
-from mock_platform.world.journal import JournalEntry, Query
+from mock_platform.world.journal import Journal, JournalEntry, Query
 from tests.control.support import call
 from tests.support import ACCOUNT, BEARER, FORM, Sandbox, sandbox
 
@@ -183,7 +183,8 @@ def test_answers_that_were_cut(box: Sandbox) -> None:
 
     assert ["r1"] == Page(call(box, "GET", "/?ended=reset")).requests
     assert [] == Page(call(box, "GET", "/?ended=complete")).requests
-    assert "200 reset after 0 bytes" in Page(call(box, "GET", "/")).text
+    page = call(box, "GET", "/").text
+    assert '<span class="tag bad">reset after 0 bytes</span>' in page
     shown = Page(call(box, "GET", "/console/requests/r1")).text
     assert "reset after 0 bytes; the client waited" in shown
     assert "The answer below is not what the client got." in shown
@@ -301,15 +302,23 @@ class Listener:
     is_stopping: bool = False
 
 
-def follow(box: Sandbox, listener: Listener | None, after: str = "") -> LiveRows:
+def place(box: Sandbox, number: int) -> str:
+    """The position in a world's journal after so many requests."""
+    return f"{box.world.journal.era}-{number}"
+
+
+def follow(
+    box: Sandbox, listener: Listener | None, after: str = "", journal: Journal | None = None
+) -> LiveRows:
     """The events of a world's journal, with the ids of its requests as rows."""
 
     def show(entries: Iterable[JournalEntry]) -> str:
         return " ".join(entry.id for entry in entries)
 
     everything = EntryFilter(Query())
+    found = box.world.journal if journal is None else journal
     connection = cast("Connection | None", listener)
-    return LiveRows(lambda: box.world.journal, everything, show, after, connection)
+    return LiveRows(lambda: found, everything, show, after, connection)
 
 
 def read(piece: bytes | Pause) -> dict[str, Any]:
@@ -328,7 +337,7 @@ def request(box: Sandbox, times: int = 1) -> None:
 def test_only_what_is_new(box: Sandbox) -> None:
     """Each event has what came since the last one; without news there are pauses."""
     request(box)
-    events = follow(box, Listener(), "0-1")
+    events = follow(box, Listener(), place(box, 1))
 
     begin = next(events)
     pauses = [next(events), next(events)]
@@ -340,7 +349,7 @@ def test_only_what_is_new(box: Sandbox) -> None:
 
     assert b"retry: 2000\n\n" == begin
     assert all(isinstance(each, Pause) and each.endless for each in pauses)
-    assert ("r3 r2", 2, "0-3") == (two["rows"], two["shown"], two["position"])
+    assert ("r3 r2", 2, place(box, 3)) == (two["rows"], two["shown"], two["position"])
     assert ("r4", 0, False) == (one["rows"], one["left_out"], one["emptied"])
 
 
@@ -349,7 +358,7 @@ def test_a_row_is_shown_again_when_its_answer_ended(box: Sandbox) -> None:
     request(box)
     (entry,) = box.world.journal
     entry.ending = None
-    events = follow(box, Listener(), "0-0")
+    events = follow(box, Listener(), place(box, 0))
     next(events)
     next(events)
 
@@ -379,7 +388,7 @@ def test_a_busy_server(box: Sandbox) -> None:
 def test_an_emptied_journal(box: Sandbox) -> None:
     """Emptying is news, also if new requests came since."""
     request(box, 3)
-    events = follow(box, Listener(), "0-3")
+    events = follow(box, Listener(), place(box, 3))
     next(events), next(events)
     box.world.journal.clear()
     request(box, 4)
@@ -387,6 +396,33 @@ def test_an_emptied_journal(box: Sandbox) -> None:
     emptied = read(next(events))
 
     assert (True, 4) == (emptied["emptied"], emptied["shown"])
+
+
+def test_a_server_that_was_started_again(box: Sandbox) -> None:
+    """Positions of the one before mean nothing: all its rows go, and all new requests are shown."""
+    request(box, 4)
+    after = place(sandbox(), 3)
+    events = follow(box, Listener(), after)
+    next(events), next(events)
+
+    news = read(next(events))
+
+    assert (True, "r4 r3 r2 r1", "4 in the journal") == (
+        news["emptied"], news["rows"], news["total"],
+    )  # fmt: skip
+
+
+def test_a_world_that_was_dropped(box: Sandbox) -> None:
+    """Its events end, so that the browser asks again and hears that it is gone."""
+    call(box, "PUT", "/worlds/w1", json={})
+    journal = box.platform.worlds.get("w1").journal
+    events = follow(box, Listener(), journal=journal)
+    next(events)
+    next(events)
+    call(box, "DELETE", "/worlds/w1")
+
+    assert next(events, None) is None
+    assert 404 == call(box, "GET", "/console/live", "w1").status_code
 
 
 def test_a_silent_world(box: Sandbox) -> None:
@@ -415,8 +451,8 @@ def test_other_servers(box: Sandbox) -> None:
     answer = call(box, "GET", "/console/live")
 
     assert "text/event-stream" == answer.mimetype
-    assert "id: 0-1\nevent: requests\n" in answer.text
-    again = call(box, "GET", "/console/live", headers={"Last-Event-ID": "0-1"})
+    assert f"id: {place(box, 1)}\nevent: requests\n" in answer.text
+    again = call(box, "GET", "/console/live", headers={"Last-Event-ID": place(box, 1)})
     assert "retry: 2000\n\n" == again.text
 
 

@@ -13,7 +13,7 @@ from tests.scenario.support import SOUND, define, write
 from tests.support import Sandbox, sandbox
 
 SCENARIOS = "/console/scenarios"
-EDITOR = f"{SCENARIOS}/+editor"
+EDITOR = f"{SCENARIOS}/+new"
 FAULTY = "name: a\nrules:\n  - on: webhooks.replya\n    then: {error: 89}\n"
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import Any
 from urllib.parse import quote, unquote
@@ -8,6 +9,7 @@ import pytest
 from itsdangerous import URLSafeSerializer
 from werkzeug.test import TestResponse
 
+from mock_platform.control.console import clock
 from mock_platform.control.guard import (
     END_SESSION,
     MAX_SECONDS,
@@ -16,7 +18,7 @@ from mock_platform.control.guard import (
     Sessions,
 )
 from mock_platform.core.cluster_peers import Alone
-from tests.control.console.support import OWN
+from tests.control.console.support import OWN, submit
 from tests.control.support import call
 from tests.support import Sandbox, sandbox
 
@@ -225,3 +227,116 @@ def test_refused_hosts_see_a_page() -> None:
 
     assert (403, "text/html") == (answer.status_code, answer.mimetype)
     assert "--control-token" in answer.text
+
+
+@pytest.mark.parametrize("path", ["/", "/console/scenarios/+own", "/console/scenarios/+new"])
+def test_a_world_that_is_gone(box: Sandbox, path: str) -> None:
+    """Its pages say so, and lead to a world that is there."""
+    answer = call(box, "GET", path, "gone", headers=PAGE)
+
+    assert (404, "text/html") == (answer.status_code, answer.mimetype)
+    assert "There is no world &#39;gone&#39;." in answer.text
+    links = re.findall('href="([^"]*)"', answer.text)
+    assert "/_mock/console/worlds" in links
+    assert not [link for link in links if "/gone/" in link and "/assets/" not in link]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/?status=404", "/console/records/users/record?key=2244994945", "/console/scenarios?q=429"],
+)
+def test_buttons_of_the_head_lead_back_to_the_page(box: Sandbox, path: str) -> None:
+    """With its filter, its record, its search: to switch all failures off loses nothing."""
+    call(box, "POST", "/scenarios/outage/activate", json={})
+    back, *_ = re.findall('name="back" value="([^"]*)"', call(box, "GET", path).text)
+
+    answer = submit(box, "/console/scenarios/+off", back=back)
+
+    assert path == back
+    assert f"/_mock{path}" == answer.headers["Location"]
+
+
+@pytest.mark.parametrize(
+    ("form", "page"),
+    [
+        ("/console/clock/advance", "/console/clock"),
+        ("/console/streams/stall", "/console/streams"),
+        ("/console/worlds/default/copy", "/console/worlds"),
+    ],
+)
+def test_the_address_of_a_refused_form(box: Sandbox, form: str, page: str) -> None:
+    """Only forms lead there: the buttons of the head and a reload lead to the page instead."""
+    call(box, "POST", "/scenarios/outage/activate", json={})
+
+    refused = submit(box, form, seconds="soon", name="/", stream="all")
+    reloaded = call(box, "GET", form, headers=PAGE)
+
+    assert 422 == refused.status_code
+    assert f'name="back" value="{page}"' in refused.text
+    assert (303, f"/_mock{page}") == (reloaded.status_code, reloaded.headers["Location"])
+    assert 405 == call(box, "GET", form).status_code  # for programs nothing changes
+
+
+def test_a_form_after_the_end_of_the_session(locked: Sandbox) -> None:
+    """The login says that nothing was done."""
+    headers = OWN | PAGE
+    answer = call(locked, "POST", "/console/scenarios/+off", form={}, headers=headers)
+
+    assert "/_mock/console/login?next=/" == answer.headers["Location"]
+    assert "Nothing was done: the session had ended." in call(locked, "GET", "/console/login").text
+
+
+def test_a_text_that_is_being_written_after_the_end_of_the_session(locked: Sandbox) -> None:
+    """It stays: the check of it says where to log in, and the login takes not its place."""
+    headers = OWN | {"HX-Request": "true"}
+    answer = call(locked, "POST", "/console/scenarios/+check", form={"text": "a"}, headers=headers)
+
+    assert 401 == answer.status_code
+    assert "HX-Redirect" not in answer.headers
+    assert 'href="/_mock/console/login" target="_blank"' in answer.text
+
+
+@pytest.mark.parametrize(
+    ("shown", "wanted"),
+    [
+        ("http://localhost/_mock/console/clock?a=%C3%A9", "/console/clock%3Fa%3D%25C3%25A9"),
+        ("http://localhost/elsewhere", "/"),
+        ("", "/"),
+    ],
+)
+def test_a_part_of_a_page_after_the_end_of_the_session(
+    locked: Sandbox, shown: str, wanted: str
+) -> None:
+    """The login leads back to the page that is shown, not to its part."""
+    headers = {"HX-Request": "true", "HX-Current-URL": shown}
+    answer = call(locked, "GET", "/console/streams/table", headers=headers)
+
+    assert f"/_mock/console/login?next={wanted}" == answer.headers["HX-Redirect"]
+
+
+def test_a_form_that_is_too_large(box: Sandbox) -> None:
+    """It is refused with a page, or a part of one where a text is checked while it is written."""
+    form = {"text": "x" * 1_100_000, "action": "define"}
+    for path, headers in (("+new", PAGE), ("+check", {"HX-Request": "true"})):
+        answer = call(box, "POST", f"/console/scenarios/{path}", form=form, headers=OWN | headers)
+
+        assert (413, "text/html") == (answer.status_code, answer.mimetype)
+        assert "may have at most 1,048,576 bytes" in answer.text
+
+
+def test_a_failure_is_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also what is wrong in the sandbox itself is not shown as JSON to a person."""
+    monkeypatch.setattr(clock, "get_clock", lambda _: 1 / 0)
+    answer = call(sandbox(), "GET", "/console/clock", headers=PAGE)
+
+    assert (500, "text/html") == (answer.status_code, answer.mimetype)
+    assert "The sandbox itself failed (ZeroDivisionError" in answer.text
+
+
+def test_a_refused_part_of_a_page(box: Sandbox) -> None:
+    """It is shown in the place of the part, which stays to be refreshed again."""
+    answer = call(box, "GET", "/console/scenarios/nothing", headers={"HX-Request": "true"})
+
+    assert 404 == answer.status_code
+    assert ("innerHTML", "unset") == (answer.headers["HX-Reswap"], answer.headers["HX-Reselect"])
+    assert "HX-Reswap" not in call(box, "GET", "/console/scenarios/nothing").headers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from mock_platform.control.console.worlds import MAX_SHOWN
 from mock_platform.world.clock import UPTIME
 from tests.control.console.support import done, refused, show, submit
 from tests.control.support import call
@@ -39,11 +40,30 @@ def test_make(box: Sandbox) -> None:
 def test_copy(box: Sandbox) -> None:
     """A copy has the records of its source, whichever form makes it."""
     box.world.store.put("lists_of_test", "1", {"id": "1"})
+    call(box, "POST", "/scenarios/outage/activate", json={})
 
     assert "copy of default" in done(submit(box, f"{WORLDS}/default/copy", name="copy"))
     assert done(submit(box, WORLDS, **{"name": "other", "from": "copy"}))
     for name in ("copy", "other"):
         assert box.platform.worlds.get(name).store.get("lists_of_test", "1")
+        assert "no failure on" in show(box, f"{WORLDS}/{name}", name)
+    for page in (WORLDS, f"{WORLDS}/copy"):
+        assert "no scenario is on" in show(box, page)
+
+
+def test_many_worlds(box: Sandbox) -> None:
+    """The list shows the first ones, and a search finds the others; each can be copied."""
+    for number in range(MAX_SHOWN + 1):
+        call(box, "PUT", f"/worlds/w{number}", json={})
+    last = f"w{MAX_SHOWN}"
+
+    page = call(box, "GET", WORLDS).text
+
+    assert f"The first {MAX_SHOWN} of {MAX_SHOWN + 2} are shown" in page
+    assert f"worlds/{last}" not in page
+    assert f'<option value="{last}">' in page
+    assert f"{last} http://localhost/~{last}" in show(box, f"{WORLDS}?q={last.upper()}")
+    assert "No world has this name." in show(box, f"{WORLDS}?q=nothing")
 
 
 def test_reset_and_delete(box: Sandbox) -> None:

@@ -20,7 +20,11 @@
     const next = new URL(address, location.href);
     next.searchParams.set("after", news.position);
     address = next.href;
-    if (news.emptied) rows.replaceChildren();
+    document.getElementById("total").textContent = news.total;
+    if (news.emptied) {
+      rows.replaceChildren();
+      document.getElementById("older").hidden = true;
+    }
     const template = document.createElement("template");
     template.innerHTML = news.rows;
     rows.prepend(template.content);
@@ -53,7 +57,8 @@
     if (!address || paused || document.hidden) return;
     source = new EventSource(address);
     source.addEventListener("requests", (event) => whenReleased(() => take(event)));
-    source.onerror = () => say("No connection; trying again");
+    source.onerror = () => say(source.readyState === EventSource.CLOSED
+      ? "Not live any more: reload the page" : "No connection; trying again");
     source.onopen = () => say("Live");
   };
 
