@@ -213,7 +213,9 @@ def _parts(platform: Platform) -> list[object]:
     ]
     lists = [len(each) for each in values if isinstance(each, list)]
     worlds = platform.worlds
-    own = [id(worlds.default), worlds.default.seed, len(worlds), len(worlds.dropped_listeners)]
+    world = worlds.default
+    own: list[object] = [id(world), world.seed, world.wire, len(worlds)]
+    own.append(len(worlds.dropped_listeners))
     own.append(platform._scenarios.connections)
     return [*map(id, values), *lists, *own, platform.closing.is_set()]
 

@@ -23,10 +23,11 @@ run = partial(run_command, "coverage")
 
 @pytest.fixture
 def platform() -> Iterator[MockPlatform]:
-    """A running server that was asked for its description once, and for accounts."""
+    """A running server that was asked for its description once, for accounts, and for a user."""
     query = {"count": "1", "q": "h", "sort_by": "name-asc", "with_deleted": "true"}
     with MockPlatform.start() as platform:
         assert platform.session("bearer").get("/12/accounts", params=query).ok
+        assert platform.session("bearer").get("/2/users/2244994945").ok
         assert requests.get(f"{platform.base_url}/2/openapi.json", timeout=PATIENCE).ok
         yield platform
 

@@ -82,7 +82,7 @@ def test_no_example_without_records(box: Sandbox) -> None:
 
     assert make_example(operation, world) is None
     page = box.client.get("/~empty/_mock/console/operations/campaigns.get")
-    assert "The records have nothing for an example." in page.text
+    assert "This world has no record, or no token, for an example" in page.text
 
 
 def test_interactive_documentation_of_a_world(box: Sandbox) -> None:

@@ -120,8 +120,15 @@ def _lists(schema: dict[str, Any]) -> bool:
     return any("enum" in form for form in schema.get("anyOf", ()))
 
 
-ALIKE = {"/1.1/statuses/update card_uri"}
-"""Parameters that are refused with one text, whatever is wrong: version 1.1 has no other."""
+ALIKE = {
+    "/1.1/statuses/update card_uri",
+    "/2/account_activity/webhooks/{webhook_id}/subscriptions/{user_id}/all user_id",
+}
+"""Parameters that are refused with one text, whatever is wrong: version 1.1 has no other, and an
+unknown webhook has no users."""
+
+
+_OWN_ID = "must be the same as the authenticating user"
 
 
 def ask(box: Sandbox, place: Place, value: str) -> set[str]:
@@ -272,7 +279,9 @@ def compare_pattern(box: Sandbox, place: Place, texts: Texts) -> None:
     """Try the texts that fit and those that do not."""
     fits = place.pattern is not None and re.fullmatch(place.pattern, "a b c", re.ASCII)
     refusals = ask(box, place, texts.others[0] if fits else "a b c")
-    for text in texts.fitting:
+    # Of the callers' own id, which is in many paths, every other value is refused in one way.
+    is_own = any(_OWN_ID in text and f"`{place.name}`" in text for text in refusals)
+    for text in () if is_own else texts.fitting:
         assert refusals - ask(box, place, text), f"{place}: {text!r} is taken like 'a b c'"
     for text in texts.others:
         said = ask(box, place, text)

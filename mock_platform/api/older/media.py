@@ -118,7 +118,9 @@ _SubtitleInfo = make_schema(
 OlderSubtitles = make_schema(
     "OlderSubtitles",
     media_id=make_id_field(or_number=True, required=True),
-    media_category=_AnyCase(tuple(_SUBTITLED), required=True),
+    media_category=_AnyCase(
+        (*_SUBTITLED, *map(str.upper, _SUBTITLED), *_SUBTITLED.values()), required=True
+    ),
     subtitle_info=Nested(_SubtitleInfo, required=True),
 )
 

@@ -14,6 +14,7 @@ from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.api.served import OPERATIONS
 from mock_platform.control.examples import sample
 from mock_platform.control.journal import archive
+from mock_platform.core.auth.tester_access import Credentials
 from mock_platform.core.envelope import Lines
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import MINUTE, Operation
@@ -29,6 +30,12 @@ _LEFT_OUT = ("oauth2.invalidate_token", "openapi.get")
 
 
 @cache
+def read_first_credentials() -> Credentials:
+    """The credentials of a default world as it begins, which are the same in all."""
+    return credentials(Sandbox(Settings(freeze=NOON)).platform.worlds.default)
+
+
+@cache
 def list_operations() -> Sequence[Operation]:
     """The operations that have samples: reads first, and last those that end credentials.
 
@@ -36,7 +43,7 @@ def list_operations() -> Sequence[Operation]:
     what sends or shows a secret that no recording holds: the pages on which users log in, and the
     end of a token.
     """
-    found = credentials(Sandbox(Settings(freeze=NOON)).platform.worlds.default)
+    found = read_first_credentials()
     listed = []
     order = ("GET", "POST", "PUT", "DELETE")
     for operation in sorted(
@@ -54,8 +61,11 @@ def list_operations() -> Sequence[Operation]:
 
 
 def send_sample(box: Sandbox, operation: Operation) -> None:
-    """Send the sample of an operation."""
-    asked = sample(operation, credentials(box.platform.worlds.default))
+    """Send the sample of an operation; with an ended token if no other one is left."""
+    try:
+        asked = sample(operation, credentials(box.platform.worlds.default))
+    except LookupError:
+        asked = sample(operation, read_first_credentials())
     body = None if asked.body is None else asked.body.replace(MINUTE, "202603011159")
     box.client.open(asked.path, method=asked.method, headers=asked.headers, data=body)
 
