@@ -23,15 +23,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, Self, cast
 from warnings import warn
 
-from mock_platform.client.arguments import (
-    authentication,
-    check_names,
-    check_wire,
-    describe_event,
-    describe_fields,
-    is_error,
-    read_as_of,
-)
 from mock_platform.client.world_parts import (
     ClockFace,
     JournalFace,
@@ -41,10 +32,7 @@ from mock_platform.client.world_parts import (
     TransitionsFace,
 )
 from mock_platform.core.errors import find_nearest
-from mock_platform.core.installed import require_extra
 from mock_platform.scenario.outline import FAILURE_ID
-from mock_platform.world.clock import moment
-from mock_platform.world.ids import check_seed
 
 if TYPE_CHECKING:
     from datetime import date
@@ -181,6 +169,9 @@ class WorldFace(Protocol):
             BadRecord: The count or a field is not allowed; nothing was made.
             TypeError: A field has no JSON form, or `seed` is not an integer.
         """
+        from mock_platform.client.arguments import describe_fields  # when used: it takes as long as the rest
+        from mock_platform.world.ids import check_seed
+
         return self._make(table, count, check_seed(seed), describe_fields(fields))
 
     def _make(
@@ -206,6 +197,8 @@ class WorldFace(Protocol):
         Raises:
             BadEvent: Fields are missing or wrong; nothing happened.
         """
+        from mock_platform.client.arguments import describe_event
+
         given = describe_event(event_type, user, payload, includes, direction, created_at)
         return self._emit(given)
 
@@ -316,6 +309,8 @@ class WorldFace(Protocol):
             MissingCredentials: The world has no credentials of this kind, or no longer.
             ValueError: `auth` has another value, or `passthrough` is not a list of host names.
         """
+        from mock_platform.core.installed import require_extra
+
         require_extra("async_client()", "httpx", "httpx")
         return self._async_client(self._sign(auth), self._find_base(sandbox=sandbox), passthrough)
 
@@ -479,7 +474,11 @@ class WorldFace(Protocol):
         return self.ads_sandbox_base_url if sandbox else self.base_url
 
     def _sign(self, auth: AuthScheme | None) -> Authentication | None:
-        return None if auth is None else authentication(self.name, self.credentials, auth)
+        if auth is None:
+            return None
+        from mock_platform.client.arguments import authentication
+
+        return authentication(self.name, self.credentials, auth)
 
 
 class PlatformFace(WorldFace, Protocol):
@@ -529,6 +528,10 @@ class PlatformFace(WorldFace, Protocol):
             ValueError: `freeze` is not a moment, has no offset from UTC, or is out of bounds; or
                 `warnings`, `names`, `wire` or `as_of` has another value.
         """
+        from mock_platform.client.arguments import check_names, check_wire, is_error, read_as_of
+        from mock_platform.world.clock import moment
+        from mock_platform.world.ids import check_seed
+
         wanted = {
             "seed": check_seed(seed),
             "freeze": None if freeze is None else moment(freeze),
