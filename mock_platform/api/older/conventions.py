@@ -12,9 +12,15 @@ from typing import Any, cast
 
 from marshmallow import fields, pre_load
 
-from mock_platform.api.v2.conventions import Rates, declare_public, make_id_field, make_schema
+from mock_platform.api.v2.conventions import (
+    Rates,
+    declare_public,
+    get_user_id,
+    make_id_field,
+    make_schema,
+)
 from mock_platform.api.v2.objects import post_text, post_view, relations
-from mock_platform.api.v2.pages import TOKEN, TokenForm
+from mock_platform.api.v2.pages import TOKEN, TokenForm, TokenPage
 from mock_platform.core.assumptions import Assumption, expectation, public_fact
 from mock_platform.core.auth.authenticate import APP_OR_USER, USER
 from mock_platform.core.call import Call, Reply
@@ -93,6 +99,10 @@ ORIGINAL_NAMES = Pairs(
     ),
     free=frozenset({"entities", "extended_entities", "geo", "place", "coordinates", "apps"}),
 )  # fmt: skip
+
+
+SITE = "https://platform.example"
+"""Where the pages of users, posts and places would be."""
 
 
 # -- parameters --------------------------------------------------------------------------------
@@ -230,7 +240,7 @@ _Ids = ListOf(Anything(metadata=_ID_TYPES), required=True)
 IdPage = make_page("OlderIdPage", ids=_Ids, total_count=Integer(allow_none=True))
 
 
-def list_ids(call: Call, ids: Iterable[str]) -> list[int | str]:
+def show_ids(call: Call, ids: Iterable[str]) -> list[int | str]:
     """Return ids as numbers, or as texts if the caller wants that (`stringify_ids`)."""
     return [*ids] if call.params["stringify_ids"] else [int(id_) for id_ in ids]
 
@@ -416,6 +426,35 @@ def run_page(
     following, previous = (0 if token is None else form.read(token) for token in tokens)
     cursors = {"next_cursor": following, "previous_cursor": -previous}
     return answer.get("data", []), post_view.add_texts(cursors)
+
+
+def run_id_page(
+    list_: Handler, form: TokenForm, most: int, call: Call, world: World, key: str = ""
+) -> Record:
+    """Return the page of the ids of the users that a list of the v2 interface has (`IdPage`)."""
+    found, cursors = run_page(list_, form, most, most, call, world, key)
+    return {"ids": show_ids(call, (one["id"] for one in found)), **cursors, "total_count": None}
+
+
+def run_text_page(
+    take: Callable[[Call, World], TokenPage], call: Call, world: World
+) -> tuple[list[Record], Record]:
+    """Return the records of a page whose cursor is a text, and the cursor of the next one."""
+    sent = {TOKEN: call.params["cursor"]} if "cursor" in call.params else {}
+    page = run(take, call, world, max_results=clamp(call, 20, 50), **sent)
+    return page.records, {} if page.next_token is None else {"next_cursor": page.next_token}
+
+
+def require_own(call: Call, world: World, table: str, key: str) -> Record:
+    """Return a record of the caller, from a table whose records name their user.
+
+    Raises:
+        NumericFailure: No record has this key, or another user has it (34).
+    """
+    found = world.store.get(table, key)
+    if found is None or found["_user_id"] != get_user_id(call):
+        raise NumericFailure(34)
+    return found
 
 
 def require_shown(call: Call, answer: Record) -> Record:

@@ -53,9 +53,7 @@ def list_users(handler: Handler, form: TokenForm, call: Call, world: World) -> R
 
 def list_ids(handler: Handler, form: TokenForm, call: Call, world: World) -> Record:
     """Return the page of the ids of such users."""
-    found, cursors = older.run_page(handler, form, 5000, 5000, call, world)
-    ids = older.list_ids(call, (user["id"] for user in found))
-    return {"ids": ids, **cursors, "total_count": None}
+    return older.run_id_page(handler, form, 5000, call, world)
 
 
 def change(handler: Handler, call: Call, world: World) -> Record:
@@ -162,7 +160,7 @@ def update(call: Call, world: World) -> Record:
 def list_without_reposts(call: Call, world: World) -> list[int | str]:
     """Return the ids of the users whose reposts the caller does not want to see."""
     found = relations.HIDDEN_REPOSTS.list_targets(world, v2.get_user_id(call))
-    return older.list_ids(call, reversed(found))
+    return older.show_ids(call, reversed(found))
 
 
 def report_spam(call: Call, world: World) -> Record:

@@ -156,9 +156,10 @@ def show_user_of(edge: Relation, call: Call, world: World) -> Record:
         NumericFailure: The user is not (109).
     """
     list_id, user = require_list(call, world), older.find_named_user(call, world, none=25)
-    ends = (list_id, user["id"]) if edge is records.LIST_MEMBERS else (user["id"], list_id)
+    is_member = edge is records.LIST_MEMBERS
+    ends = (list_id, user["id"]) if is_member else (user["id"], list_id)
     if edge.find(world, *ends) is None:
-        kind = "member" if edge is records.LIST_MEMBERS else "subscriber"
+        kind = "member" if is_member else "subscriber"
         text = f"The specified user is not a {kind} of this list."
         raise NumericFailure(109, text, status=404)
     return objects.show_user(call, world, user)

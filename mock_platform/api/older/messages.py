@@ -21,7 +21,6 @@ from mock_platform.api.v2.conventions import (
 from mock_platform.api.v2.messages import conversations, events, operations
 from mock_platform.api.v2.messages.conversations import MESSAGE, TABLE
 from mock_platform.api.v2.objects.media_view import find_any_media
-from mock_platform.api.v2.pages import TOKEN
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import NumericFailure
@@ -96,11 +95,9 @@ def list_(call: Call, world: World) -> Record:
     """Return the page of messages that the caller sent and received."""
     take = partial(operations.take_events, match={"event_type": MESSAGE}, where=_is_of_two,
                    since=wire_millis(world.clock.now() - _REACH))  # fmt: skip
-    sent = {TOKEN: call.params["cursor"]} if "cursor" in call.params else {}
-    page = run(take, call, world, max_results=older.clamp(call, 20, 50), **sent)
-    shown = {"events": [_show(world, event) for event in page.records]}
-    following = {} if page.next_token is None else {"next_cursor": page.next_token}
-    return {**shown, **show_apps(world, page.records), **following}
+    found, cursor = older.run_text_page(take, call, world)
+    shown = {"events": [_show(world, event) for event in found]}
+    return {**shown, **show_apps(world, found), **cursor}
 
 
 def show(call: Call, world: World) -> Record:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mock_platform.api.older.conventions import Listing, make_page, run
+from mock_platform.api.older.conventions import SITE, Listing, make_page, run
 from mock_platform.api.v2.conventions import get_app
 from mock_platform.api.v2.objects import media_view, post_text, post_view, posts, relations, users
 from mock_platform.api.v2.objects.answers import get_viewer_id
@@ -26,7 +26,7 @@ POST_FORMS = public_fact(
     "card_uri is shown on request alone.",
     "developer pages of version 1.1, post objects",
 )
-_ADDRESS = "https://platform.example/i/web/status/"
+_ADDRESS = f"{SITE}/i/web/status/"
 _HIDDEN = {
     "nullcast", "conversation_settings", "post_type", "post_id", "scheduled_at", "name",
     "scheduled_status", "scopes", "full_text", "display_text_range", "card_uri",

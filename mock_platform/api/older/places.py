@@ -68,7 +68,7 @@ def list_trends(call: Call, world: World) -> list[Record]:
     shown = [
         {
             "name": name,
-            "url": f"https://platform.example/search?q={quote_plus(name)}",
+            "url": f"{older.SITE}/search?q={quote_plus(name)}",
             "promoted_content": None,
             "query": quote_plus(name),
             "post_volume": count,
@@ -110,7 +110,7 @@ def show_trend_place(place: Record) -> Record:
         "name": place["name"],
         "woeid": int(place["woeid"]),
         "placeType": {"code": 19 if is_world else 12, "name": ""},
-        "url": f"https://platform.example/place/{place['woeid']}",
+        "url": f"{older.SITE}/place/{place['woeid']}",
         "parentid": 0 if is_world else 1,
         "country": "" if is_world else place["name"],
         "countryCode": None,
@@ -173,7 +173,7 @@ def _complete(place: Record) -> Record:
     middle = [sum(values) / len(values) for values in zip(*corners, strict=True)] or None
     return {
         "id": id_,
-        "url": f"https://platform.example/1.1/geo/id/{id_}.json",
+        "url": f"{older.SITE}/1.1/geo/id/{id_}.json",
         "place_type": place.get("place_type", "city"),
         "name": place.get("name", id_),
         "full_name": place.get("full_name") or place.get("name") or id_,

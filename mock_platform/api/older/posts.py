@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from mock_platform.api.older import conventions as older
 from mock_platform.api.older import media, objects
-from mock_platform.api.older.conventions import Switch, add_fields, run
+from mock_platform.api.older.conventions import SITE, Switch, add_fields, run
 from mock_platform.api.older.objects import OlderPost, require_post, show_found_posts, show_post
 from mock_platform.api.v2 import conventions as v2
 from mock_platform.api.v2 import likes, posts, reposts, search, timelines
@@ -63,7 +63,6 @@ Embedded = v2.make_schema(
         "provider_url", "version",
     ),
 )  # fmt: skip
-_SITE = "https://platform.example"
 _POST_ADDRESS = re.compile(r"https?://[^/]+/[^/]+/status(?:es)?/([0-9]{1,19})")
 _OLDER_OPERATORS = {
     **{f"filter:{name}": f"has:{name}" for name in ("links", "media", "images")},
@@ -205,10 +204,8 @@ def list_reposts(call: Call, world: World) -> list[Record]:
 
 def list_reposters(call: Call, world: World) -> Record:
     """Return the page of the ids of those who reposted a post."""
-    list_, key = reposts.operations.list_reposters, call.params["id"]
-    found, cursors = older.run_page(list_, USERS, 100, 100, call, world, key)
-    ids = older.list_ids(call, (user["id"] for user in found))
-    return {"ids": ids, **cursors, "total_count": None}
+    list_ = reposts.operations.list_reposters
+    return older.run_id_page(list_, USERS, 100, call, world, call.params["id"])
 
 
 def list_reposted(call: Call, world: World) -> list[Record]:
@@ -241,25 +238,25 @@ def embed(call: Call, world: World) -> Record:
     call.params = {**sent, "post_mode": "extended"}
     shown = show_post(call, world, post)
     name, written = shown["user"]["screen_name"], parse_instant(post["created_at"])
-    address = f"{_SITE}/{name}/status/{id_}"
+    address = f"{SITE}/{name}/status/{id_}"
     html = (
         f'<blockquote class="platform-post"><p lang="{escape(shown["lang"] or "und")}" dir="ltr">'
         f"{_mark_up(shown)}</p>&mdash; {escape(shown['user']['name'])} (@{name}) "
         f'<a href="{address}">{written:%B} {written.day}, {written.year}</a></blockquote>\n'
     )
     if not sent["omit_script"]:
-        html += f'<script async src="{_SITE}/widgets.js" charset="utf-8"></script>\n'
+        html += f'<script async src="{SITE}/widgets.js" charset="utf-8"></script>\n'
     return {
         "url": address,
         "author_name": shown["user"]["name"],
-        "author_url": f"{_SITE}/{name}",
+        "author_url": f"{SITE}/{name}",
         "html": html,
         "width": max(220, min(sent.get("maxwidth", 550), 550)),
         "height": None,
         "type": "rich",
         "cache_age": "3153600000",
         "provider_name": "Platform",
-        "provider_url": _SITE,
+        "provider_url": SITE,
         "version": "1.0",
     }
 
@@ -267,8 +264,8 @@ def embed(call: Call, world: World) -> Record:
 def _mark_up(post: Record) -> str:
     """Return the text of a post as HTML, with links where it names users, tags and addresses."""
     text, entities, end = post["full_text"], post["entities"], 0
-    links = [(one["indices"], f"{_SITE}/{one['screen_name']}") for one in entities["user_mentions"]]
-    links += [(one["indices"], f"{_SITE}/hashtag/{one['text']}") for one in entities["hashtags"]]
+    links = [(one["indices"], f"{SITE}/{one['screen_name']}") for one in entities["user_mentions"]]
+    links += [(one["indices"], f"{SITE}/hashtag/{one['text']}") for one in entities["hashtags"]]
     links += [(one["indices"], one["url"]) for one in entities["urls"]]
     parts = []
     for (start, stop), address in sorted(links):
@@ -380,18 +377,19 @@ _of_user = partial(
     may_assume=(older.NOT_AUTHORIZED, COUNTED_ONCE),
 )
 _write = partial(older.declare, returns=OlderPost, facts=_NAMED, errors="144 179")
+_post = partial(
+    _write, limit=_UPDATES, configure=posts.operations.make_create,
+    errors="44 136 170 186 187 324 385 386 433",
+    facts=(objects.POST_FORMS, creation.TEXT_LENGTHS, creation.UNREACHED_POSTS, REPLY_RULES),
+    may_assume=(creation.LINKED_POSTS,),
+)  # fmt: skip
 _like = partial(_write, params=_NamedPost, facts=(*_NAMED, PRIVATE_LIKES))
 OPERATIONS = (
-    _write("POST statuses/update", update, "Post as a user", params=NewStatus, limit=_UPDATES,
-           configure=posts.operations.make_create, errors="44 136 170 186 187 324 385 386 433",
-           facts=(objects.POST_FORMS, creation.TEXT_LENGTHS, creation.UNREACHED_POSTS, REPLY_RULES),
-           may_assume=(creation.LINKED_POSTS,), query={"status": "Fresh from the roaster"}),
-    _write("POST statuses/update_with_media", update_with_media, "Post as a user with an image",
-           params=NewStatusWithMedia, limit=_UPDATES, location=Location.UPLOAD,
-           configure=posts.operations.make_create, errors="44 136 170 186 187 324 385 386 433",
-           facts=(objects.POST_FORMS, creation.TEXT_LENGTHS, creation.UNREACHED_POSTS, REPLY_RULES),
-           may_assume=(creation.LINKED_POSTS,),
-           json={"status": "A mug in the snow", "media[]": PIXEL}),
+    _post("POST statuses/update", update, "Post as a user", params=NewStatus,
+          query={"status": "Fresh from the roaster"}),
+    _post("POST statuses/update_with_media", update_with_media, "Post as a user with an image",
+          params=NewStatusWithMedia, location=Location.UPLOAD,
+          json={"status": "A mug in the snow", "media[]": PIXEL}),
     _declare("POST statuses/destroy/:id", destroy, "Delete a post", OlderPost, errors="144 183",
              path={"id": _POST}),
     _declare("GET statuses/show", show, "Read a post", OlderPost,

@@ -84,10 +84,7 @@ def destroy(call: Call, world: World) -> Record:
 
 
 def _require(call: Call, world: World) -> Record:
-    found = world.store.get(_TABLE, call.path_params["id"])
-    if found is None or found["_user_id"] != v2.get_user_id(call):
-        raise NumericFailure(34)
-    return found
+    return older.require_own(call, world, _TABLE, call.path_params["id"])
 
 
 def _show(search: Record) -> Record:

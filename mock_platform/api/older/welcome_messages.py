@@ -17,7 +17,7 @@ from mock_platform.api.v2 import conventions as v2
 from mock_platform.api.v2.messages import conversations
 from mock_platform.api.v2.objects.media_view import find_any_media
 from mock_platform.api.v2.objects.post_text import find_entities
-from mock_platform.api.v2.pages import NUMBERS, TOKEN, TokenPage, take_page
+from mock_platform.api.v2.pages import NUMBERS, TokenPage, take_page
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import NumericFailure
@@ -145,9 +145,9 @@ def show(call: Call, world: World) -> Record:
 
 def list_(call: Call, world: World) -> Record:
     """Return the page of the welcome messages of the caller."""
-    page = _take_page(_MESSAGES, call, world)
-    shown = {"welcome_messages": [_show(world, one) for one in page.records]}
-    return shown | messages.show_apps(world, page.records) | _show_cursor(page)
+    found, cursor = _take_page(_MESSAGES, call, world)
+    shown = {"welcome_messages": [_show(world, one) for one in found]}
+    return shown | messages.show_apps(world, found) | cursor
 
 
 def destroy(call: Call, world: World) -> None:
@@ -165,9 +165,7 @@ def create_rule(call: Call, world: World) -> Record:
         NumericFailure: The caller has no such message (34), or has a rule already (87).
     """
     own, named = v2.get_user_id(call), call.params["welcome_message_rule"]["welcome_message_id"]
-    message = world.store.get(_MESSAGES, named)
-    if message is None or message["_user_id"] != own:
-        raise NumericFailure(34)
+    older.require_own(call, world, _MESSAGES, named)
     if world.store.count(_RULES, {"_user_id": own}):
         raise NumericFailure(87)
     now = world.clock.now()
@@ -184,8 +182,8 @@ def show_rule(call: Call, world: World) -> Record:
 
 def list_rules(call: Call, world: World) -> Record:
     """Return the page of the rules of the caller."""
-    page = _take_page(_RULES, call, world)
-    return {"welcome_message_rules": list(map(_show_rule, page.records))} | _show_cursor(page)
+    found, cursor = _take_page(_RULES, call, world)
+    return {"welcome_message_rules": list(map(_show_rule, found))} | cursor
 
 
 def destroy_rule(call: Call, world: World) -> None:
@@ -194,23 +192,14 @@ def destroy_rule(call: Call, world: World) -> None:
 
 
 def _require(table: str, call: Call, world: World) -> Record:
-    found = world.store.get(table, call.params["id"])
-    if found is None or found["_user_id"] != v2.get_user_id(call):
-        raise NumericFailure(34)
-    return found
+    return older.require_own(call, world, table, call.params["id"])
 
 
-def _take_page(table: str, call: Call, world: World) -> TokenPage:
+def _take_page(table: str, call: Call, world: World) -> tuple[list[Record], Record]:
     def take(call: Call, world: World) -> TokenPage:
         return take_page(call, world, table, {"_user_id": v2.get_user_id(call)}, form=NUMBERS)
 
-    sent = {TOKEN: call.params["cursor"]} if "cursor" in call.params else {}
-    page: TokenPage = older.run(take, call, world, max_results=older.clamp(call, 20, 50), **sent)
-    return page
-
-
-def _show_cursor(page: TokenPage) -> Record:
-    return {} if page.next_token is None else {"next_cursor": page.next_token}
+    return older.run_text_page(take, call, world)
 
 
 def _show_one(world: World, message: Record) -> Record:

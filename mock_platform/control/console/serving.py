@@ -214,7 +214,7 @@ _NOT_DONE = "Nothing was done: the session had ended. Log in, and do it again."
 def _find_page(request: ControlRequest) -> str:
     """Return the page below `/_mock` that a login leads to: what was asked for, or is shown."""
     flask = request.flask
-    if "HX-Request" in flask.headers:  # a part of a page is none
+    if "HX-Request" in flask.headers:  # a part of a page has no address to show
         shown = urlsplit(flask.headers.get("HX-Current-URL", ""))
         root = root_of(request)
         path, query = shown.path.removeprefix(root), shown.query

@@ -40,12 +40,13 @@ EVENT_BODIES = public_fact(
     "section 4.2 of the named endpoints",
 )
 _BETWEEN_USERS = ("follow", "block", "mute")
-_MESSAGE_LISTS = {
+MESSAGE_LISTS = {
     "dm.received": "direct_message_events",
     "dm.sent": "direct_message_events",
     "dm.read": "direct_message_mark_read_events",
     "dm.indicate_typing": "direct_message_indicate_typing_events",
 }
+"""The key under which the payload of each activity about messages lists them."""
 
 
 class NoBody(ValueError):
@@ -140,7 +141,7 @@ def _make_relation(world: World, activity: Record, family: str, kind: str) -> Bo
 
 def _make_message_event(world: World, activity: Record) -> Body:
     """Return a body about messages: the same list as in the activity, with its users and apps."""
-    key = _MESSAGE_LISTS[canonicalize_name(activity["event_type"])]
+    key = MESSAGE_LISTS[canonicalize_name(activity["event_type"])]
     payload = activity["payload"]
     given = payload.get(key)
     events = [as_map(event) for event in given] if isinstance(given, list) else []
@@ -212,7 +213,7 @@ _MAKERS: Mapping[str, Callable[[World, Record], Body]] = {
     ),
     "post.delete": _make_post_deletion,
     "like.create": _make_like,
-    **dict.fromkeys(_MESSAGE_LISTS, _make_message_event),
+    **dict.fromkeys(MESSAGE_LISTS, _make_message_event),
     "oauth.revoke": _make_revocation,
 }
 

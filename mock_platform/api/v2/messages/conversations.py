@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from mock_platform.api.v2.activity.account_activity_delivery import MESSAGE_LISTS
 from mock_platform.api.v2.activity.activities import FanOut, record_activity
 from mock_platform.api.v2.conventions import (
     MediaKey,
@@ -285,12 +286,6 @@ def make_payload(world: World, message: Record, recipient_id: str) -> dict[str, 
     return {"direct_message_events": [event], "users": users}
 
 
-_NOTICES = {
-    "dm.read": "direct_message_mark_read_events",
-    "dm.indicate_typing": "direct_message_indicate_typing_events",
-}
-
-
 def make_notice(
     world: World, name: str, sender_id: str, recipient_id: str, *, read: str | None = None
 ) -> dict[str, Any]:
@@ -301,7 +296,7 @@ def make_notice(
         "target": {"recipient_id": recipient_id},
     }
     event |= {} if read is None else {"last_read_event_id": read}
-    return {_NOTICES[name]: [event], "users": show_users(world, sender_id, recipient_id)}
+    return {MESSAGE_LISTS[name]: [event], "users": show_users(world, sender_id, recipient_id)}
 
 
 def show_users(world: World, *ids: str) -> dict[str, Any]:

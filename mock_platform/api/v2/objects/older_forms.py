@@ -41,7 +41,7 @@ PUBLIC_COUNTS = {
     "media_count": "media_count",
 }
 """Counts of the v2 user object, and the keys of this one that have them."""
-_ASSETS = "assets.platform.example"
+ASSETS = "assets.platform.example"
 
 
 def read_counts(own: Record, known: Mapping[str, str], *, recorded: bool) -> Record:
@@ -117,16 +117,14 @@ class UserProfile(Schema):
     translator_type = Text(load_default="none")
     default_profile = Flag(load_default=True)
     default_profile_image = Flag(load_default=False)
-    profile_image_url = Text(load_default=f"http://{_ASSETS}/profile_images/default_normal.png")
+    profile_image_url = Text(load_default=f"http://{ASSETS}/profile_images/default_normal.png")
     profile_image_url_https = Text(
-        load_default=f"https://{_ASSETS}/profile_images/default_normal.png"
+        load_default=f"https://{ASSETS}/profile_images/default_normal.png"
     )
-    profile_banner_url = Text(load_default=f"https://{_ASSETS}/profile_banners/default")
+    profile_banner_url = Text(load_default=f"https://{ASSETS}/profile_banners/default")
     profile_background_color = _make_color("F5F8FA")
-    profile_background_image_url = Text(load_default=f"http://{_ASSETS}/themes/theme1/bg.png")
-    profile_background_image_url_https = Text(
-        load_default=f"https://{_ASSETS}/themes/theme1/bg.png"
-    )
+    profile_background_image_url = Text(load_default=f"http://{ASSETS}/themes/theme1/bg.png")
+    profile_background_image_url_https = Text(load_default=f"https://{ASSETS}/themes/theme1/bg.png")
     profile_background_tile = Flag(load_default=False)
     profile_link_color = _make_color("1DA1F2")
     profile_sidebar_border_color = _make_color("C0DEED")

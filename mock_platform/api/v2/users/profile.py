@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mock_platform.api.v2.activity.activities import record_activity
+from mock_platform.api.v2.objects.older_forms import ASSETS
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
@@ -18,17 +19,16 @@ FIELDS_BY_EVENT: Mapping[str, str] = {
     "profile.update.banner_picture": "profile_banner_url",
 }
 """The field of a user that each event is about."""
-_ASSETS = "https://assets.platform.example"
 
 
 def make_picture_address(world: World) -> str:
     """Return the address of a new profile picture."""
-    return f"{_ASSETS}/profile_images/{world.ids.digits(8)}.png"
+    return f"https://{ASSETS}/profile_images/{world.ids.digits(8)}.png"
 
 
 def make_banner_address(world: World) -> str:
     """Return the address of a new banner."""
-    return f"{_ASSETS}/profile_banners/{world.ids.digits(8)}"
+    return f"https://{ASSETS}/profile_banners/{world.ids.digits(8)}"
 
 
 def change_profile(world: World, user: Record, changes: Mapping[str, Any]) -> Record:
